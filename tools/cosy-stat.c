@@ -22,7 +22,7 @@
 #define MAX_CPUS 8192u
 
 enum column {
-	SIZE, HELD, SUBMITTED, COMPLETED, EXECUTED, ENTERS, SLEEPS, THREADS, CALLS, HANDOVERS,
+	SIZE, HELD, SUBMITTED, COMPLETED, EXECUTED, ENTERS, SLEEPS, THREADS, CALLS, HANDOVERS, POLLED_US,
 	NR_COLUMNS
 };
 
@@ -43,6 +43,7 @@ static const struct {
 	[THREADS] = { "threads", "THREADS", 7, false, UINT64_MAX },
 	[CALLS] = { "calls", "CALLS", 9, true, UINT64_MAX },
 	[HANDOVERS] = { "handovers", "HANDOVERS", 9, true, UINT64_MAX },
+	[POLLED_US] = { "polled-us", "POLLED_US", 9, true, UINT64_MAX },
 };
 
 /* The columns that also exist for each CPU, in fields that end in -cpuN. */
@@ -91,7 +92,8 @@ static const char usage[] =
 	"begun or resumed, ENTERS how often a thread entered the loop, and SLEEPS how often\n"
 	"a thread slept there. THREADS is the number of threads that make calls that may\n"
 	"block, or wait for such calls. CALLS counts these calls, and HANDOVERS counts how\n"
-	"often another thread was woken because a call slept. Ctrl-C ends cosy stat after a\n"
+	"often another thread was woken because a call slept. POLLED_US is the microseconds\n"
+	"for which the thread of a processor polled in vain. Ctrl-C ends cosy stat after a\n"
 	"last update. See cosy-stat(1).\n";
 
 static struct row *row_of(uint64_t loop)

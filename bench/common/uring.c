@@ -17,7 +17,7 @@
 #include "bench.h"
 
 static int ring_fd;
-static unsigned int *sq_tail, *cq_head, *cq_tail;
+static unsigned int *sq_tail, *sq_flags, *cq_head, *cq_tail;
 static unsigned int sq_mask, cq_mask;
 static struct io_uring_sqe *sqes;
 static struct io_uring_cqe *cqes;
@@ -33,12 +33,8 @@ static void *map(size_t size, long long offset)
 	return p;
 }
 
-static void open_ring(unsigned int entries, unsigned int completions, unsigned int flags)
+static void setup_ring(unsigned int entries, struct io_uring_params p)
 {
-	struct io_uring_params p = {
-		.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_CQSIZE | flags,
-		.cq_entries = completions,
-	};
 	char *sq, *cq;
 	unsigned int *array;
 
@@ -49,6 +45,7 @@ static void open_ring(unsigned int entries, unsigned int completions, unsigned i
 	cq = map(p.cq_off.cqes + p.cq_entries * sizeof(*cqes), IORING_OFF_CQ_RING);
 	sqes = map(p.sq_entries * sizeof(*sqes), IORING_OFF_SQES);
 	sq_tail = (unsigned int *)(sq + p.sq_off.tail);
+	sq_flags = (unsigned int *)(sq + p.sq_off.flags);
 	sq_mask = p.sq_entries - 1;
 	cq_head = (unsigned int *)(cq + p.cq_off.head);
 	cq_tail = (unsigned int *)(cq + p.cq_off.tail);
@@ -58,6 +55,23 @@ static void open_ring(unsigned int entries, unsigned int completions, unsigned i
 	array = (unsigned int *)(sq + p.sq_off.array);
 	for (unsigned int i = 0; i < p.sq_entries; i++)
 		array[i] = i;
+}
+
+static void open_ring(unsigned int entries, unsigned int completions, unsigned int flags)
+{
+	setup_ring(entries, (struct io_uring_params){
+		.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_CQSIZE | flags,
+		.cq_entries = completions,
+	});
+}
+
+void uring_open_polled(unsigned int idle_ms, unsigned int cpu)
+{
+	setup_ring(URING_BATCH, (struct io_uring_params){
+		.flags = IORING_SETUP_SQPOLL | IORING_SETUP_SQ_AFF,
+		.sq_thread_cpu = cpu,
+		.sq_thread_idle = idle_ms,
+	});
 }
 
 void uring_open(void)
@@ -124,6 +138,20 @@ void uring_enter(unsigned int min)
 	__atomic_store_n(sq_tail, *sq_tail + wanted, __ATOMIC_RELEASE);
 	if (syscall(SYS_io_uring_enter, ring_fd, wanted, min, min ? IORING_ENTER_GETEVENTS : 0,
 		    NULL, 0) != wanted)
+		bench_die("io_uring_enter");
+}
+
+void uring_enter_polled(unsigned int min)
+{
+	unsigned int flags = min ? IORING_ENTER_GETEVENTS : 0;
+
+	/* The full barrier is between the tail and the flag, as the thread's is in reverse. */
+	__atomic_store_n(sq_tail, *sq_tail + filled, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	filled = 0;
+	if (__atomic_load_n(sq_flags, __ATOMIC_RELAXED) & IORING_SQ_NEED_WAKEUP)
+		flags |= IORING_ENTER_SQ_WAKEUP;
+	if (flags && syscall(SYS_io_uring_enter, ring_fd, 0, min, flags, NULL, 0) < 0)
 		bench_die("io_uring_enter");
 }
 

@@ -26,6 +26,15 @@ void uring_open(void);
 void uring_open_waiting(unsigned int entries, unsigned int completions);
 
 /**
+ * uring_open_polled() - make the process's ring, whose entries a thread of the kernel takes
+ * @idle_ms: milliseconds for which that thread polls without work before it sleeps
+ * @cpu:     the CPU on which it runs
+ *
+ * Submit by uring_enter_polled(). Exits if there is no io_uring.
+ */
+void uring_open_polled(unsigned int idle_ms, unsigned int cpu);
+
+/**
  * uring_register_files() - make the ring's table of direct descriptors, which are empty
  * @count: number of its slots
  */
@@ -78,6 +87,9 @@ long uring_submit(void);
  * @min: completions to wait for; 0: do not wait
  */
 void uring_enter(unsigned int min);
+
+/** uring_enter_polled() - the same for a ring of uring_open_polled() */
+void uring_enter_polled(unsigned int min);
 
 /**
  * uring_next() - take the next completion

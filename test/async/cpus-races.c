@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Processors execute operations while these are cancelled, their descriptors are closed, the loop
- * is polled or destroyed, and a processor is removed. Large transfers stay in order.
+ * is polled or destroyed, and a processor is removed. Large transfers stay in order. The processors of
+ * every second loop are kernel cores.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -21,11 +22,14 @@
 /* Return true if the loop has all processors that the test can use now. */
 static bool try_new_loop(struct cosy_loop **loop)
 {
+	static unsigned int loops;
+	const struct cosy_cpu_options options = { .size = sizeof(options),
+						  .poll_us = loops++ % 2 * 1000 };
 	int err;
 
 	find_cpus();
 	EQUAL(cosy_loop_create(loop, NULL), 0);
-	err = cosy_loop_cpus(*loop, cpus, ncpus);
+	err = cosy_loop_cpus_with(*loop, cpus, ncpus, &options);
 	if (err)
 		cosy_loop_destroy(*loop);
 	return !err;

@@ -89,4 +89,5 @@ void cosy_loop_show(struct seq_file *to, struct file *file)
 	seq_printf(to, "threads:\t%d\n", atomic_read(&loop->threads));
 	seq_printf(to, "handovers:\t%llu\n", READ_ONCE(loop->handovers));
 	cosy_loop_show_cpus(to, loop, "calls", cosy_loop_made);
+	seq_printf(to, "polled-us:\t%llu\n", READ_ONCE(loop->page->polled_us));
 }

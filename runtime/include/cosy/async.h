@@ -353,6 +353,53 @@ struct cosy_async *cosy_colour(struct cosy_coloured *coloured, uint64_t colour,
 int cosy_loop_cpus(struct cosy_loop *loop, const unsigned int *cpus, unsigned int count);
 
 /**
+ * struct cosy_cpu_options - options of the processors of a loop
+ * @size:     sizeof(struct cosy_cpu_options)
+ * @poll_us:  microseconds for which the thread of a processor polls for work before it sleeps, at
+ *	      most 1000000; 0: 10
+ * @priority: priority of that thread under SCHED_FIFO, from 1 to 99; 0: the scheduling policy of
+ *	      the calling thread
+ * @napi_us:  microseconds for which the kernel then polls the network device of sockets that wait
+ *	      by epoll, before the thread sleeps, at most 1000000; 0: none. Linux 6.9 or later, and a
+ *	      device with NAPI; otherwise it has no effect
+ */
+struct cosy_cpu_options {
+	uint32_t size;
+	uint32_t poll_us;
+	uint32_t priority;
+	uint32_t napi_us;
+};
+
+/**
+ * cosy_loop_cpus_with() - cosy_loop_cpus() with options: kernel cores
+ * @loop:    the loop
+ * @cpus:    as for cosy_loop_cpus()
+ * @count:   as for cosy_loop_cpus()
+ * @options: the options; NULL: the defaults
+ *
+ * A processor with a @poll_us or a @priority is dedicated to the loop: its thread uses all of its
+ * time while it polls. An operation that is sent there meanwhile wakes no thread. Work is an
+ * operation that is sent to the processor, or complete there. If the thread that sends operations
+ * runs on the same CPU, the processor does not poll. struct cosy_loop_info counts the time for which
+ * processors have polled in vain.
+ *
+ * Calls that block are made by threads without that priority, which may run wherever the calling
+ * thread may run, also if they are made for operations of a dedicated processor.
+ *
+ * While a thread with a @priority polls, no ordinary thread runs on its CPU, except for the share
+ * of the time that the administrator has reserved (sched(7), sched_rt_runtime_us). If the process
+ * may not have this priority, the call fails, and the loop has no processors: call it again with
+ * @priority 0 to poll with the ordinary policy.
+ *
+ * The kernel cores of Boyd-Wickizer et al., "Corey: An Operating System for Many Cores", OSDI 2008.
+ *
+ * Return: as cosy_loop_cpus(); -EINVAL also for an option; -EACCES: RLIMIT_RTPRIO forbids
+ * @priority, or RLIMIT_RTTIME forbids a thread with a priority to run for @poll_us.
+ */
+int cosy_loop_cpus_with(struct cosy_loop *loop, const unsigned int *cpus, unsigned int count,
+			const struct cosy_cpu_options *options);
+
+/**
  * cosy_async_on() - name the processor that is to execute an operation
  * @op:	 the operation; not pending
  * @cpu: the number of the processor
@@ -431,6 +478,7 @@ int cosy_loop_fd(struct cosy_loop *loop);
  * @handed_over: calls made by threads of the loop
  * @threads:	 threads of the loop
  * @kernel:	 1: the module makes the calls, many in one entry; 0: user mode
+ * @polled_ns:	 nanoseconds for which threads of processors have polled and found no work
  */
 struct cosy_loop_info {
 	uint64_t submitted;
@@ -442,6 +490,7 @@ struct cosy_loop_info {
 	uint64_t handed_over;
 	uint32_t threads;
 	uint32_t kernel;
+	uint64_t polled_ns;
 };
 
 /**

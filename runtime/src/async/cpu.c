@@ -44,8 +44,6 @@
  * epoll set, or to the wait queue again.
  */
 #define SLACK		8u
-/* In nanoseconds. Sleeping, and being woken on another CPU, takes longer. */
-#define LOOKS_FOR	10000u
 /*
  * In nanoseconds. If the program closes all descriptors, nothing wakes a thread that waits for
  * them. When it waits again, it notices that.
@@ -289,6 +287,7 @@ static void returned(struct cosy_async *sent)
 
 	if (locks)
 		cosy_lock(&loop->lock);
+	cosy_cpu_works(&loop->cpus[s->cpu]);
 	loop->cpus[s->cpu].outstanding--;
 	loop->cpus[s->cpu].compounds -= s->how == COSY_HOW_COMPOUND;
 	if (is_ordered((enum cosy_how)s->how) && s->fd >= 0)
@@ -345,6 +344,8 @@ void cosy_cpu_take(struct cosy_cpu *cpu)
 	cosy_queue_init(&cpu->put);
 	cpu->told = false;
 	cosy_unlock(&cpu->put_lock);
+	if (slot != COSY_NO_SLOT)
+		cosy_cpu_works(cpu);
 	while (slot != COSY_NO_SLOT) {
 		const struct cosy_async_entry *entry = &owner->entries[slot];
 		uint32_t next = owner->slots[slot].queue_next;
@@ -355,40 +356,6 @@ void cosy_cpu_take(struct cosy_cpu *cpu)
 					  (const uint64_t *)entry->args);
 		slot = next;
 	}
-}
-
-/* Poll @told for LOOKS_FOR, without the lock of the processor's loop. */
-static void look_for_entries(struct cosy_cpu *cpu)
-{
-	uint64_t until = cosy_clock() + LOOKS_FOR;
-
-	cosy_loop_leave(cpu->loop);
-	while (!atomic_load_explicit(&cpu->told, memory_order_relaxed) && cosy_clock() < until)
-		__builtin_ia32_pause();
-	cosy_lock(&cpu->loop->lock);
-}
-
-bool cosy_cpu_look(struct cosy_cpu *cpu)
-{
-	struct cosy_loop *loop = cpu->loop;
-	bool looks;
-
-	cosy_lock(&cpu->put_lock);
-	/* A thread on the same CPU cannot send entries while this one polls. */
-	looks = !cpu->told && cpu->from != cpu->number && loop->info.submitted;
-	cpu->looking = looks;
-	cosy_unlock(&cpu->put_lock);
-	/* Otherwise @told was set together with wake_fd, and epoll returns immediately. */
-	if (looks) {
-		look_for_entries(cpu);
-		cosy_lock(&cpu->put_lock);
-		cpu->looking = false;
-		cosy_unlock(&cpu->put_lock);
-		cosy_cpu_take(cpu);
-	}
-	/* A thread that cancels may have taken them, and does not wake this one. */
-	return loop->page->submit_head != loop->page->submit_tail || cosy_ring_is_due(loop) ||
-	       cosy_attempts_pending(loop) || cosy_page_done(loop);
 }
 
 uint64_t cosy_cpu_until(uint64_t until)
@@ -486,21 +453,38 @@ static void end(struct cosy_cpu *cpu)
 	cosy_loop_free(cpu->loop);
 }
 
-/* Create the loop of a processor, and its thread. Return 0 or -errno. */
-static int make_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t number)
+/*
+ * Read the set of processors on which the calling thread may run, at most 1024.
+ *
+ * Return: 0 or -errno.
+ */
+static int read_allowed(cpu_set_t *allowed)
 {
-	const struct cosy_loop_options options = {
-		.size = sizeof(options),
+	return sched_getaffinity(0, sizeof(*allowed), allowed) ? -errno : 0;
+}
+
+/* Create the loop of a processor, and its thread. Return 0 or -errno. */
+static int make_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t number,
+		    const struct cosy_cpu_options *options)
+{
+	const struct cosy_loop_options of_loop = {
+		.size = sizeof(of_loop),
 		.entries = loop->mask + 1,
 		.threads = loop->disk.max,
 		.waiters = loop->waits.max,
 	};
-	int err = cosy_loop_create(&cpu->loop, &options);
+	int err = read_allowed(&cpu->allowed);
+
+	if (!err)
+		err = cosy_loop_create(&cpu->loop, &of_loop);
 
 	if (err)
 		return err;
 	cpu->owner = loop;
-	cpu->number = number;
+	/* It does not poll before an entry has come from another CPU. */
+	cpu->number = cpu->from = number;
+	cpu->dedicated = options->poll_us || options->priority;
+	cpu->poll_ns = cosy_cpu_poll_ns(options);
 	cosy_queue_init(&cpu->put);
 	cpu->loop->cpu = cpu;
 	/* Operations of other loops use them, too. */
@@ -527,7 +511,8 @@ static void free_cpus(struct cosy_loop *loop)
 }
 
 /* Create the processors. Return 0, or -errno with loop->ncpus of them created. */
-static int make_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32_t count)
+static int make_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32_t count,
+		     const struct cosy_cpu_options *options)
 {
 	int err;
 
@@ -536,18 +521,24 @@ static int make_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32
 	if (!loop->sent || !loop->cpus)
 		return -ENOMEM;
 	while (loop->ncpus < count) {
-		err = make_cpu(loop, &loop->cpus[loop->ncpus], numbers[loop->ncpus]);
+		struct cosy_cpu *cpu = &loop->cpus[loop->ncpus];
+
+		err = make_cpu(loop, cpu, numbers[loop->ncpus], options);
 		if (err)
 			return err;
 		loop->ncpus++;
+		err = cosy_cpu_set_options(cpu, options);
+		if (err)
+			return err;
 	}
 	return 0;
 }
 
 /* Create all processors or none. The caller holds the lock. Return 0 or -errno. */
-static int have_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32_t count)
+static int have_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32_t count,
+		     const struct cosy_cpu_options *options)
 {
-	int err = make_cpus(loop, numbers, count);
+	int err = make_cpus(loop, numbers, count, options);
 
 	if (!err) {
 		loop->spreads = true;
@@ -558,16 +549,6 @@ static int have_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32
 	cosy_cpus_quiesce(loop);
 	cosy_cpus_destroy(loop);
 	return err;
-}
-
-/*
- * Read the set of processors on which the calling thread may run, at most 1024.
- *
- * Return: 0 or -errno.
- */
-static int read_allowed(cpu_set_t *allowed)
-{
-	return sched_getaffinity(0, sizeof(*allowed), allowed) ? -errno : 0;
 }
 
 /* Return true if each processor is allowed, and is named once. */
@@ -605,12 +586,15 @@ static int choose_cpus(unsigned int cpus[MAX_CPUS], unsigned int *count)
 	return 0;
 }
 
-COSY_EXPORT int cosy_loop_cpus(struct cosy_loop *loop, const unsigned int *cpus,
-			       unsigned int count)
+COSY_EXPORT int cosy_loop_cpus_with(struct cosy_loop *loop, const unsigned int *cpus,
+				    unsigned int count, const struct cosy_cpu_options *options)
 {
+	struct cosy_cpu_options known;
 	unsigned int chosen[MAX_CPUS];
-	int err;
+	int err = cosy_cpu_read_options(&known, options);
 
+	if (err)
+		return err;
 	if (count) {
 		if (!are_valid(cpus, count))
 			return -EINVAL;
@@ -628,9 +612,15 @@ COSY_EXPORT int cosy_loop_cpus(struct cosy_loop *loop, const unsigned int *cpus,
 	else if (loop->spreads)
 		err = -EBUSY;
 	else
-		err = have_cpus(loop, cpus, count);
+		err = have_cpus(loop, cpus, count, &known);
 	cosy_loop_leave(loop);
 	return err;
+}
+
+COSY_EXPORT int cosy_loop_cpus(struct cosy_loop *loop, const unsigned int *cpus,
+			       unsigned int count)
+{
+	return cosy_loop_cpus_with(loop, cpus, count, NULL);
 }
 
 void cosy_cpus_add_info(const struct cosy_loop *loop, struct cosy_loop_info *info)
@@ -644,6 +634,7 @@ void cosy_cpus_add_info(const struct cosy_loop *loop, struct cosy_loop_info *inf
 		info->entries += there.entries;
 		info->handed_over += there.handed_over;
 		info->threads += there.threads + 1;
+		info->polled_ns += there.polled_ns;
 	}
 }
 

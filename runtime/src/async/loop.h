@@ -19,6 +19,7 @@
  *	wait.c		execute, wait, deliver
  *	cancel.c	cancel an entry, or all on a descriptor
  *	cpu.c		entries that threads on other processors execute
+ *	polling.c	how these threads poll before they sleep
  *	task.c		functions that are suspended while their calls are executed
  *	coroutine.c	parts of functions that the module executes as compounds
  *
@@ -394,12 +395,18 @@ enum cosy_cpu_state {
  * @owner:	 the loop that sends them
  * @thread:	 the thread on that processor, which runs @loop
  * @number:	 number of the processor
+ * @dedicated:	 it has options because of which it may use all of its CPU
+ * @allowed:	 where @owner's program may run: the threads of a dedicated processor that make calls
+ * @poll_ns:	 how long @thread polls without work before it sleeps
+ * @idle_since:	 CLOCK_MONOTONIC when @thread first found no work; 0: it has had work since
+ * @polls:	 @thread has polled since, and did not sleep; only @thread uses this and the next one
+ * @counted:	 the time until which polling was counted
  * @outstanding: number of operations sent and not complete; protected by the lock of @owner
  * @compounds:	 number of compounds among these
  * @put_lock:	 protects the next four; @told is also read without it
  * @put:	 entries of @owner that @loop has not taken
  * @told:	 @put is not empty, and @loop's wake_fd was made readable unless @looking
- * @looking:	 the thread polls @told before it sleeps
+ * @looking:	 the thread polls @told
  * @from:	 the CPU from which the last entry was put
  * @wanted:	 what the thread has to do; protected by the lock of @loop, as the next two
  * @rests:	 the thread waits, because of COSY_CPU_RESTS
@@ -410,6 +417,12 @@ struct cosy_cpu {
 	struct cosy_loop *owner;
 	pthread_t thread;
 	uint32_t number;
+	bool dedicated;
+	cpu_set_t allowed;
+	uint64_t poll_ns;
+	_Atomic uint64_t idle_since;
+	bool polls;
+	uint64_t counted;
 	uint32_t outstanding;
 	uint32_t compounds;
 	struct cosy_lock put_lock;
@@ -1461,15 +1474,6 @@ struct cosy_async_entry *cosy_cpu_entry(const struct cosy_cpu *cpu, uint32_t slo
 void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot);
 
 /**
- * cosy_cpu_look() - before the thread of a processor sleeps, poll for entries for a short time
- *
- * Releases the lock of the processor's loop meanwhile.
- *
- * Return: true if there is anything to execute or deliver.
- */
-bool cosy_cpu_look(struct cosy_cpu *cpu);
-
-/**
  * cosy_cpu_until() - return the time until which the thread of a processor may wait without a check
  * @until: the time until which it has to wait, or UINT64_MAX
  */
@@ -1511,6 +1515,34 @@ void cosy_cpus_destroy(struct cosy_loop *loop);
 
 /** cosy_cpus_destroy_in_child() - free a child's copy of the processors */
 void cosy_cpus_destroy_in_child(struct cosy_loop *loop);
+
+/* polling.c */
+
+/** cosy_cpu_read_options() - read the program's options, or NULL. Return: 0, -EINVAL or -EACCES */
+int cosy_cpu_read_options(struct cosy_cpu_options *known, const struct cosy_cpu_options *options);
+
+/**
+ * cosy_cpu_set_options() - let a processor, whose thread has started, have options
+ *
+ * Return: 0; -EACCES: it may not have its priority; another error of pthread_setschedparam().
+ */
+int cosy_cpu_set_options(struct cosy_cpu *cpu, const struct cosy_cpu_options *options);
+
+/** cosy_cpu_poll_ns() - return how long the thread of a processor polls */
+uint64_t cosy_cpu_poll_ns(const struct cosy_cpu_options *options);
+
+/** cosy_cpu_works() - note that a processor has work, so that it polls before it sleeps next */
+void cosy_cpu_works(struct cosy_cpu *cpu);
+
+/**
+ * cosy_cpu_polls() - before the thread of a processor sleeps, poll for entries
+ * @waits: entries wait for what epoll or the module reports, which the caller has to check
+ *
+ * Releases the lock of the processor's loop meanwhile.
+ *
+ * Return: true if the thread must not sleep: there is work, or the time to poll is not over.
+ */
+bool cosy_cpu_polls(struct cosy_cpu *cpu, bool waits);
 
 /* colour.c */
 

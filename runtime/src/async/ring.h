@@ -70,6 +70,13 @@ static inline bool cosy_ring_is_due(const struct cosy_loop *loop)
 			loop->submit->receives_tail != page->receives_head);
 }
 
+/** cosy_loop_has_work() - return true if there are entries to execute or completions to deliver */
+static inline bool cosy_loop_has_work(const struct cosy_loop *loop)
+{
+	return loop->page->submit_head != loop->page->submit_tail || cosy_ring_is_due(loop) ||
+	       cosy_attempts_pending(loop) || cosy_page_done(loop);
+}
+
 /**
  * cosy_ring_answer() - let the module send what callbacks have submitted, if that is little
  *

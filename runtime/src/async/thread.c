@@ -205,13 +205,16 @@ void cosy_thread_join(pthread_t thread)
 /* Return 0 or -errno. */
 static int start_thread(struct cosy_pool *pool)
 {
+	const struct cosy_cpu *cpu = pool->loop->cpu;
+	/* The thread of a dedicated processor may leave no time to others on its CPU. */
+	const cpu_set_t *cpus = cpu && cpu->dedicated ? &cpu->allowed : NULL;
 	int err;
 
 	if (!pool->ids)
 		pool->ids = calloc(pool->max, sizeof(*pool->ids));
 	if (!pool->ids)
 		return -ENOMEM;
-	err = -cosy_thread_start(&pool->ids[pool->threads], thread_main, pool, NULL);
+	err = -cosy_thread_start(&pool->ids[pool->threads], thread_main, pool, cpus);
 	if (!err)
 		pool->threads++;
 	return err;

@@ -134,11 +134,8 @@ static long wait_for_others(struct cosy_loop *loop, struct epoll_event *events,
 	uint32_t why;
 	long n = 0;
 
-	if (loop->cpu) {
-		if (cosy_cpu_look(loop->cpu))
-			return 0;
+	if (loop->cpu)
 		until = cosy_cpu_until(until);
-	}
 	loop->blocked = true;
 	if (cosy_module_sleeps(loop)) {
 		why = cosy_module_sleep(loop, until);
@@ -312,6 +309,15 @@ static unsigned int room(const struct cosy_loop *loop, const struct goal *goal,
 	return goal->ops ? COSY_WAIT_MAX : COSY_WAIT_MAX - delivered;
 }
 
+/* Check the descriptors, unless polling has found work already. Return as look_at_descriptors(). */
+static int look_while_polling(struct cosy_loop *loop, struct cosy_delivery *delivery)
+{
+	if (cosy_loop_has_work(loop))
+		return 0;
+	loop->module.looked = loop->ring.looked = false;
+	return look_at_descriptors(loop, 0, delivery);
+}
+
 /*
  * Wait, as there is nothing to execute or to deliver. @checked: the call has waited before.
  *
@@ -329,6 +335,8 @@ static int wait_once(struct cosy_loop *loop, const struct goal *goal,
 	if (loop->blocked)
 		return wait_for_other(loop, goal->until);
 	loop->awaits_ops = goal->ops;
+	if (loop->cpu && cosy_cpu_polls(loop->cpu, others_wait(loop)))
+		return look_while_polling(loop, delivery);
 	return look_at_descriptors(loop, goal->until, delivery);
 }
 
@@ -355,9 +363,7 @@ static COSY_NOINLINE int wait_for_goal(struct cosy_loop *loop, const struct goal
 			return 0;
 		if (err)
 			return err;
-		if (!cosy_page_done(loop) && !cosy_attempts_pending(loop) &&
-		    !cosy_ring_is_due(loop) &&
-		    loop->page->submit_head == loop->page->submit_tail) {
+		if (!cosy_loop_has_work(loop)) {
 			err = wait_once(loop, goal, delivery, checked);
 			if (err == -ETIME)
 				return 0;

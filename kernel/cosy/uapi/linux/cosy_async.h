@@ -22,7 +22,7 @@
  *	done_head	the submitter, by a store-release after it has read the ring
  *	used, nused	the submitter, at any time: read when a compound closes a descriptor
  *	sleep_*		the submitter, before it sleeps
- *	recall		the submitter, at any time
+ *	recall, polled_us	the submitter, at any time
  *	other fields	the creator of the page, before it shares the page
  *
  * The reader of an index uses a load-acquire. An executor reads each word of an
@@ -165,6 +165,7 @@ struct cosy_async_entry {
  * @id:		with COSY_ASYNC_THREADS: identifies the loop, see COSY_ASYNC_WORK
  * @submit_tail: the number of submitted entries, modulo 2^32
  * @recall:	COSY_RECALL_*: threads of this kind do not wait for work, and take none
+ * @polled_us:	microseconds for which the submitter has polled in vain; only shown in /proc
  * @submit_head: the number of entries that the executor has taken
  * @done_tail:	the number of completed entries
  * @done_head:	the number of entries that the submitter has collected
@@ -187,6 +188,7 @@ struct cosy_async_page {
 	__u32 id;
 	__u32 submit_tail __attribute__((aligned(64)));
 	__u32 recall;
+	__u64 polled_us;
 	__u32 submit_head __attribute__((aligned(64)));
 	__u32 done_tail __attribute__((aligned(64)));
 	__u32 done_head __attribute__((aligned(64)));
