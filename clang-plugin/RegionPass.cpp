@@ -54,6 +54,11 @@ private:
   void processMarked(CallInst *Start, bool Optimized);
   bool processRegion(const Marked &E, const Marked::Beginning &At,
                      bool Optimized, CallInst *Gate = nullptr);
+  /// \returns true if \p R runs natively only what it cannot run itself, so
+  /// that its operations are counted.
+  bool keepsAllOperations(const Region &R) const {
+    return Options.NoOutline || R.Options.countsRuns();
+  }
   void inlineInto(const Region &R);
   void describeBody(const Region &R, ArrayRef<PrivateLocal> Locals,
                     BodyDescription &D) const;
@@ -137,7 +142,8 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
 void ModuleRegions::inlineInto(const Region &R) {
   // A region stops at the beginning of an iteration of its own loops, so
   // callees with loops are not inlined.
-  inlineCallees(*R.Body, *R.Host, Pristine, {MaxCallee, MaxInlined},
+  inlineCallees(*R.Body, *R.Host, Pristine,
+                {MaxCallee, MaxInlined, keepsAllOperations(R)},
                 [&](const Function &Callee) {
                   // A call through a pointer blocks the thread, also in an
                   // asynchronous function.
@@ -166,8 +172,7 @@ void ModuleRegions::describeBody(const Region &R, ArrayRef<PrivateLocal> Locals,
     D.Limit = R.Options.MaxOperations;
   D.Dump = Options.Dump;
   D.NoFast = Options.NoFast;
-  // Operations in native pieces would not be counted.
-  D.NoOutline = Options.NoOutline || R.Options.countsRuns();
+  D.NoOutline = keepsAllOperations(R);
   D.write(*R.Body);
 }
 

@@ -8,6 +8,7 @@
 #include "body/Legalize.h"
 #include "body/LibraryCalls.h"
 #include "body/Mutexes.h"
+#include "body/OneUpCall.h"
 #include "body/Operations.h"
 #include "body/Recognise.h"
 #include "body/Strings.h"
@@ -179,7 +180,7 @@ private:
 
   bool mayTake(const Function &F, unsigned MaxInstructions) const {
     return !hasProgram(F) && canInline(F, Body, MaxInstructions) &&
-           MayInline(F);
+           MayInline(F) && (Limits.NoUpCalls || !isCheaperAsOneUpCall(F));
   }
   /// If the native code does not inline a function, the compiler does not know
   /// its arguments there.

@@ -24,13 +24,15 @@ void answerConstantTests(llvm::Function &F);
 struct InlineLimits {
   unsigned Callee; ///< of a function
   unsigned Total;  ///< of all of them together
+  /// All code that can be in the compound is.
+  bool NoUpCalls = false;
 };
 
 /// Inlines the functions that \p Body calls, if their definitions are known, \p
-/// MayInline allows it and \p Limits are kept. Functions that \p Body calls
-/// directly are inlined first. \p Host, which contains the region, is never
-/// inlined. \p MayInline is also asked whether a called pointer may be compared
-/// with a function that is only declared.
+/// MayInline allows it, \p Limits are kept, and it does not cost more up-calls.
+/// Functions that \p Body calls directly are inlined first. \p Host, which
+/// contains the region, is never inlined. \p MayInline is also asked whether a
+/// called pointer may be compared with a function that is only declared.
 void inlineCallees(llvm::Function &Body, const llvm::Function &Host,
                    const PristineMap &Pristine, InlineLimits Limits,
                    llvm::function_ref<bool(const llvm::Function &)> MayInline);

@@ -5,9 +5,9 @@
 // with a block that dominates all of them, and ends before a block that
 // postdominates it. Its cost as operations is estimated from the frequencies of
 // its blocks: known trip counts, a profile, __builtin_expect(), or LLVM's
-// estimates of loops. Only up-calls on every path count, because up-calls on
-// error paths are seldom executed. Of overlapping pieces the one with the
-// largest saving is taken.
+// estimates of loops. If some path makes no up-call, none counts, because
+// up-calls on error paths are seldom executed. Of overlapping pieces the one
+// with the largest saving is taken.
 //
 //===----------------------------------------------------------------------===//
 #include "body/Outline.h"
@@ -326,9 +326,11 @@ void Finder::findFrom(BasicBlock *Entry, std::vector<Piece> &List) {
     };
     double MinNeeded = std::max(Best.Gain, Entries * MinGain);
     double Gain = GainWith(UpCalls);
-    if (Gain > MinNeeded && UpCalls && !Inside.count(To))
-      Gain =
-          GainWith(std::min(UpCalls, Entries * minUpCalls(Blocks, Inside, To)));
+    // As one up-call, the piece costs no path more than now if each path makes
+    // one already.
+    if (Gain > MinNeeded && UpCalls && !Inside.count(To) &&
+        minUpCalls(Blocks, Inside, To) < 1)
+      Gain = GainWith(0);
     if (Gain > MinNeeded && !Inside.count(To) && IsClosed()) {
       Best.Exit = To;
       Best.Gain = Gain;

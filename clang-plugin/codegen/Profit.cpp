@@ -4,6 +4,7 @@
 #include "body/FastPaths.h"
 #include "body/IndirectCalls.h"
 #include "body/LibraryCalls.h"
+#include "body/OneUpCall.h"
 #include "body/Outline.h"
 #include "region/Remark.h"
 #include "support/Costs.h"
@@ -424,6 +425,9 @@ std::string upCallAdvice(const Instruction &I, bool IsAsync) {
   if (!F)
     return Cost + "a call by name can be taken into the " + Around +
            ", and so can calls of few small functions of this type";
+  if (!F->isDeclaration() && isCheaperAsOneUpCall(*F))
+    return Cost + "taken into the " + Around +
+           ", its own calls would cost as much or more";
   if (!F->isDeclaration())
     return Cost + "a function is taken into the " + Around +
            " if it is small, neither recursive nor variadic, and nothing in it "

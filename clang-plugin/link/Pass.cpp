@@ -153,7 +153,7 @@ void Program::compile(Deferred &D) {
   BodyDescription Written = resumeBody(R);
   R.Host->addFnAttr(Body.getFnAttribute(WarningAttribute));
   inlineCallees(Body, *R.Host, PristineMap(),
-                {MaxLinkedCallee, MaxLinkedInlined},
+                {MaxLinkedCallee, MaxLinkedInlined, Written.NoOutline},
                 [&](const Function &Callee) {
                   return Callee.isDeclaration() ||
                          mayInline(Callee, Body, Written.IsOptimized);

@@ -8,6 +8,7 @@
 // RUN: %cosy-cc -O0 -w %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
 // RUN: %cosy-cc -O2 -w %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
 // RUN: %cosy-cc -O2 -w -fplugin-arg-cosy-no-outline %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
+#define _GNU_SOURCE
 #include <cosy.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,32 @@ static int sides(int n)
 	}
 	COSY_END;
 	return n;
+}
+
+// A helper that leaves the kernel on each path, once or more often: after the first call, the others cost
+// nothing more in the same up-call.
+// CHECK: leaves the kernel for an up-call: call of parse; {{.*}} taken into the region, its own calls would cost as much or more
+// CHECK-LABEL: .compound "parses"
+// CHECK: .upcalls 1
+// NONE-LABEL: .compound "parses"
+// NONE: .upcalls 3
+static __attribute__((noinline)) int parse(const char *in, long n)
+{
+	return memmem(in, n, "words", 5) && memmem(in, n, "\n", 1) && memmem(in, n, "here", 4);
+}
+
+static int parses(long n)
+{
+	int found = 0;
+
+	COSY_START;
+	for (int i = 0; i < 3; i++) {
+		n -= (int)getuid() < 0;
+		found += parse(text + i, n);
+		n -= (int)getgid() < 0;
+	}
+	COSY_END;
+	return found;
 }
 
 // A loop of them: not one in each iteration, with the code that counts.
@@ -180,6 +207,8 @@ int main(void)
 	// OUT-NEXT: large
 	// OUT-NEXT: sides 4
 	printf("sides %d\n", sides(4));
+	// OUT-NEXT: parses 3 0
+	printf("parses %d %d\n", parses(100), parses(3));
 	// OUT-NEXT: 0
 	// OUT-NEXT: 1
 	// OUT-NEXT: 2
