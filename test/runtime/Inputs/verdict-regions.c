@@ -30,6 +30,7 @@
 #include <cosy.h>
 #endif
 
+#include "verdict-measure.h"
 #include "verdict-tree.h"
 
 #define ENTRIES		120
@@ -583,13 +584,6 @@ static const struct {
 
 #define COUNT (sizeof(regions) / sizeof(*regions))
 
-static int compare_ticks(const void *a, const void *b)
-{
-	long long x = *(const long long *)a, y = *(const long long *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Print the ticks of an entry of a region: the median of those of PARTS parts. */
 static int run(const char *name)
 {
@@ -615,30 +609,6 @@ static int run(const char *name)
 	return 2;
 }
 
-/* Return the ticks of an entry. The verdict's line goes to @line, if it is not NULL. */
-static long measured(const char *program, const char *executor, const char *name, char *line)
-{
-	const char *stats = TREE ".stats";
-	char command[512];
-	FILE *file;
-	long ticks;
-
-	unlink(stats);
-	snprintf(command, sizeof(command), "%s%s COSY_EXECUTOR=%s %s --run %s",
-		 line ? "COSY_STATS=" : "", line ? stats : "", executor, program, name);
-	file = popen(command, "r");
-	if (!file || fscanf(file, "%ld", &ticks) != 1 || pclose(file))
-		fail(command);
-	if (!line)
-		return ticks;
-	file = fopen(stats, "r");
-	if (!file || !fgets(line, 512, file))
-		fail(stats);
-	fclose(file);
-	line[strcspn(line, "\n")] = '\0';
-	return ticks;
-}
-
 /*
  * Return true if the verdict on a region is right: that of the smaller number of ticks, unless they
  * differ by less than 2 % or 60 ticks; the gain is within 25 % of what is measured, or not printed.
@@ -646,11 +616,12 @@ static long measured(const char *program, const char *executor, const char *name
 static int is_right(const char *self, const char *plain, const char *name)
 {
 	char line[512];
-	long native = measured(plain, "auto", name, NULL);
-	long kernel = measured(self, "kernel", name, NULL), saved = native - kernel;
 	const char *gain, *wrong = NULL;
 	int gains, loses, differs;
+	long native, kernel, saved;
 
+	measure_both(self, plain, name, &native, &kernel);
+	saved = native - kernel;
 	measured(self, "auto", name, line);
 	gains = strstr(line, "verdict=gains") != NULL;
 	loses = strstr(line, "verdict=loses") != NULL;
