@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * cpus COUNT FILE BYTES WORK READS - one thread that waits, and processors that execute
+ * cpus COUNT FILE BYTES WORK READS [POLL] - one thread that waits, and processors that execute
  *
  * 16 reads of the first BYTES bytes of FILE, which is cached, are outstanding. A callback computes
  * for WORK steps and submits the next read, until READS were made. COUNT processors execute the
- * reads (cosy_loop_cpus()); with 0 the thread executes them. Prints the time and the CPU time.
+ * reads (cosy_loop_cpus()), and poll for POLL microseconds before they sleep; with 0 the thread executes
+ * them. Prints the time and the CPU time.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -55,8 +56,9 @@ static void done(struct cosy_async *op)
 }
 
 /* Use the last CPUs that are allowed. The thread that waits stays on the first one. */
-static void use_cpus(unsigned int count)
+static void use_cpus(unsigned int count, uint32_t poll_us)
 {
+	const struct cosy_cpu_options options = { .size = sizeof(options), .poll_us = poll_us };
 	unsigned int cpus[MAX_CPUS], n = 0;
 	cpu_set_t set;
 	int error;
@@ -66,9 +68,9 @@ static void use_cpus(unsigned int count)
 	for (unsigned int i = CPU_SETSIZE; i-- && n < count && n < MAX_CPUS;)
 		if (CPU_ISSET(i, &set))
 			cpus[n++] = i;
-	error = cosy_loop_cpus(loop, cpus, n);
+	error = cosy_loop_cpus_with(loop, cpus, n, &options);
 	if (error)
-		errx(1, "cosy_loop_cpus: %d", error);
+		errx(1, "cosy_loop_cpus_with: %d", error);
 	for (unsigned int i = 0, first = 1; i < CPU_SETSIZE; i++) {
 		if (!CPU_ISSET(i, &set))
 			continue;
@@ -84,8 +86,8 @@ int main(int argc, char **argv)
 {
 	unsigned int count;
 
-	if (argc != 6)
-		errx(2, "usage: cpus COUNT FILE BYTES WORK READS");
+	if (argc != 6 && argc != 7)
+		errx(2, "usage: cpus COUNT FILE BYTES WORK READS [POLL]");
 	count = (unsigned int)atoi(argv[1]);
 	fd = open(argv[2], O_RDONLY);
 	if (fd < 0)
@@ -96,7 +98,7 @@ int main(int argc, char **argv)
 	if (cosy_loop_create(&loop, NULL))
 		errx(1, "cosy_loop_create failed");
 	if (count)
-		use_cpus(count);
+		use_cpus(count, argc == 7 ? (uint32_t)atoi(argv[6]) : 0);
 	times_begin();
 	for (int i = 0; i < OUTSTANDING; i++) {
 		readers[i].op.done = done;
