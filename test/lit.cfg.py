@@ -5,6 +5,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -86,6 +87,9 @@ config.available_features.add("kernel-" + os.environ.get("COSY_KERNEL", "6.12"))
 # Debian 13 has no gold in binutils.
 if shutil.which("ld.gold"):
     config.available_features.add("gold")
+# examples/cp and examples/ls do what these programs do in Debian 12, whose later versions differ in details.
+version = subprocess.run(["ls", "--version"], stdout=subprocess.PIPE, text=True).stdout.split("\n")[0]
+config.available_features.add("coreutils-" + version.split()[-1])
 # Built only where libhttp-parser-dev and libsodium-dev are installed.
 for name in ("httpd", "cryptserve"):
     if os.path.exists(os.path.join(config.build_root, "examples", name)):
