@@ -76,9 +76,31 @@ static Extent extentOf(CallInst *Start) {
   return E;
 }
 
+/// \returns the name in the source if \p F is an inline function of glibc's
+/// headers that has the name of a library function, and clang mangles the name:
+/// with _FORTIFY_SOURCE, open() of glibc 2.41 is an overloaded function that
+/// gets the size of an object.
+static StringRef overloadedName(const Function &F) {
+  StringRef Name = F.getName();
+  unsigned Length;
+  if (!F.hasAvailableExternallyLinkage() || !Name.contains("object_size") ||
+      !Name.consume_front("_Z") || Name.consumeInteger(10, Length))
+    return {};
+  return Name.take_front(Length);
+}
+
+/// \returns the name of the function that \p Call calls, if it is the C
+/// library's, or an empty one.
+static StringRef libraryName(const CallBase &Call) {
+  if (LibraryFunction F = libraryFunction(Call))
+    return F.Name;
+  const Function *F = Call.getCalledFunction();
+  return F && !Call.isNoBuiltin() ? overloadedName(*F) : StringRef();
+}
+
 /// \returns true if \p Call fails with -1 and errno.
 static bool failsWithErrno(const CallBase &Call) {
-  return failsAsSystemCall(libraryFunction(Call).Name);
+  return failsAsSystemCall(libraryName(Call));
 }
 
 /// Returns the instruction before which the result of \p Call is tested.
@@ -120,11 +142,9 @@ static Constant *placeOf(const CallBase &Call) {
     return GV;
   };
   const DILocation *Loc = Call.getDebugLoc();
-  StringRef Name = Call.getCalledFunction()->getName();
-  Name.consume_front("\1");
   return ConstantStruct::getAnon(
       {Text(Loc ? Loc->getFilename() : StringRef(M.getSourceFileName())),
-       Text(Call.getFunction()->getName()), Text(Name),
+       Text(Call.getFunction()->getName()), Text(libraryName(Call)),
        ConstantInt::get(Type::getInt32Ty(Ctx), Loc ? Loc->getLine() : 0)});
 }
 
