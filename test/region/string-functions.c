@@ -77,7 +77,8 @@ PLACE(rawmemchr,
 FUNCTION(strcspn, strcspn(o[i].a, "b"))
 FUNCTION(strncpy, strncpy(o[i].a, o[i].b, o[i].n) - o[i].a)
 FUNCTION(stpncpy, stpncpy(o[i].a, o[i].b, o[i].n) - o[i].a)
-FUNCTION(strncat, strncat(o[i].a, o[i].b, o[i].n) - o[i].a)
+/* Of 0 bytes, that of glibc 2.41 does not read the first operand, see docs/limits.md. */
+FUNCTION(strncat, strncat(o[i].a, o[i].b, o[i].n + 1) - o[i].a)
 FUNCTION(mempcpy, (char *)mempcpy(o[i].a, o[i].b, o[i].n) - o[i].a)
 PLACE(memccpy, (char *)memccpy(o[i].a, o[i].b, o[i].c, o[i].n))
 FUNCTION(explicit_bzero, (explicit_bzero(o[i].a, o[i].n), 0))
