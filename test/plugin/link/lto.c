@@ -33,7 +33,7 @@
 // RUN: COSY_EXECUTOR=user COSY_STATS=%t.stats %t.1 | FileCheck --check-prefix=OUT %s && FileCheck --check-prefix=RAN %s <%t.stats
 // RUN: %cc -flto -O2 -w -I%include -c %S/Inputs/lto-callees.c -o %t-clang.o && %cosy-cc -flto -w %t.o %t-clang.o -o %t.1
 // RUN: COSY_EXECUTOR=user COSY_STATS=%t.stats %t.1 | FileCheck --check-prefix=OUT %s && FileCheck --check-prefix=RAN %s <%t.stats
-// RUN: gcc -O2 -w -I%include -c %S/Inputs/lto-callees.c -o %t-gcc.o && %cosy-cc -flto -O2 -Wno-cosy -c %s -o %t.quiet.o
+// RUN: gcc-12 -O2 -w -I%include -c %S/Inputs/lto-callees.c -o %t-gcc.o && %cosy-cc -flto -O2 -Wno-cosy -c %s -o %t.quiet.o
 // RUN: %cosy-cc -flto -Wl,--fatal-warnings %t.quiet.o %t-gcc.o -o %t.gcc && %run-all %t.gcc | FileCheck --check-prefix=OUT %s
 //
 // Objects that are also for other linkers, and sanitized code, are compiled as without -flto.
