@@ -58,6 +58,30 @@ StringRef plainName(StringRef Name) {
   return Name;
 }
 
+/// Return true if the C library's function \p Name is a thin wrapper of a
+/// system call.
+bool isWrapper(StringRef Name, StringRef Syscall) {
+  static const std::set<std::pair<StringRef, StringRef>> Wrappers = {
+#define COSY_LIBC(function, name, map) {plainName(#function), #name},
+#define COSY_LIBC_IF(function, name, map, arg, cond, value)                    \
+  {plainName(#function), #name},
+#include "syscalls.def"
+#undef COSY_LIBC
+#undef COSY_LIBC_IF
+  };
+  return Wrappers.count({plainName(Name), Syscall});
+}
+
+/// Return true for a function that a wrapper of glibc 2.41 or newer calls to
+/// make a cancellable call: __syscall_cancel() and what that calls. Without
+/// debug information, such a function has no name.
+bool mayBeCancellation(const CodeAddress &Address) {
+  StringRef Name = plainName(Address.Frames.back().Function);
+  return isGlibc(Address.Module) &&
+         (Name.empty() || Name.starts_with("syscall_cancel") ||
+          Name == "internal_syscall_cancel");
+}
+
 const StringSet<> &interposedFunctions() {
   static const StringSet<> Names = [] {
     StringSet<> Names;
@@ -276,6 +300,21 @@ Site Profile::siteOf(unsigned Number,
   return New;
 }
 
+std::vector<unsigned>
+Profile::fromWrapper(unsigned Number,
+                     const std::vector<unsigned> &Stack) const {
+  auto Wrapper = llvm::find_if_not(Stack, [&](unsigned Index) {
+    return mayBeCancellation(Stacks.address(Index));
+  });
+  if (Wrapper == Stack.end())
+    return Stack;
+  const CodeAddress &Address = Stacks.address(*Wrapper);
+  if (!isGlibc(Address.Module) ||
+      !isWrapper(Address.Frames.back().Function, syscallName(Number)))
+    return Stack;
+  return {Wrapper, Stack.end()};
+}
+
 Profile::PlaceMap Profile::addSites(const Recording &Recording,
                                     const ProgramMap &ByProgram) {
   const std::set<uint32_t> Short = shortPrograms(Recording);
@@ -295,7 +334,8 @@ Profile::PlaceMap Profile::addSites(const Recording &Recording,
     if (Of == ByProgram.end())
       continue;
     std::vector<Site> &Sites = Executables[Of->second].Sites;
-    const std::vector<unsigned> &Stack = Unwound[{Key.program, Key.to}];
+    const std::vector<unsigned> Stack =
+        fromWrapper(Key.nr, Unwound[{Key.program, Key.to}]);
     auto [Found, IsNew] =
         BySite.try_emplace({Of->second, Key.nr, Stack}, Sites.size());
     if (IsNew)

@@ -37,7 +37,8 @@ struct SourceLine {
 struct Site {
   unsigned Number;
   std::string Syscall;
-  /// Indices of Unwinder::address(), the innermost first.
+  /// Indices of Unwinder::address(), the innermost first. A wrapper of the C
+  /// library is the innermost one of its calls.
   std::vector<unsigned> Stack;
   /// Index in Stack of the first address outside of the C library, or the size
   /// of Stack.
@@ -132,6 +133,10 @@ private:
   PlaceMap addSites(const Recording &Recording, const ProgramMap &ByProgram);
   void addTransitions(const Recording &Recording, const ProgramMap &ByProgram,
                       const PlaceMap &ByPlace);
+  /// Return the stack of a system call without the functions by which its
+  /// wrapper in the C library makes it: as if the wrapper made it directly.
+  std::vector<unsigned> fromWrapper(unsigned Number,
+                                    const std::vector<unsigned> &Stack) const;
   /// Return a site without calls: the system call \p Number from \p Stack.
   Site siteOf(unsigned Number, const std::vector<unsigned> &Stack) const;
   std::string libraryFunction(const Site &Site) const;
