@@ -9,12 +9,14 @@
 // RUN: %cosy-cc -O2 -w -DPLAIN -fcosy-auto %S/Inputs/verdict-regions.c -o %t.plain
 // RUN: %root/scripts/vm/run --icount -- sh -c 'for part in few gains single back one; do COSY_EXECUTOR=auto COSY_STATS=1 %t $part 2>&1 || exit 1; done; %t.regions %t.plain hashed_file record_locks record_update locked_record_update small_file readdir_and_status one_getpid sixteen_stats' >%t.out || { cat %t.out; exit 1; }
 // RUN: FileCheck %s <%t.out
+// If a timer tick comes in one of the runs that are measured, the gain is not known. Most are known.
+// RUN: test $(grep -Ec 'gain[= ]-?[0-9]' %t.out) -ge 4
 
 // Three runs are watched and three measured, and two after 256 more entries, and after 512 more.
 // CHECK: few
-// CHECK-NEXT: cosy: prog.c:12: executor=native runs=2000 syscalls=3 entries=3 measured=7 native=1990 verdict=loses gain=-3{{[0-9][0-9]$}}
+// CHECK-NEXT: cosy: prog.c:12: executor=native runs=2000 syscalls=3 entries=3 measured=7 native=1990 verdict=loses{{( gain=-3[0-9][0-9])?$}}
 // CHECK-NEXT: gains
-// CHECK-NEXT: cosy: prog.c:12: executor=kernel runs=100 syscalls=9300 entries={{[0-9]+}} measured=3 native=4 verdict=gains gain=18{{[0-9][0-9][0-9]$}}
+// CHECK-NEXT: cosy: prog.c:12: executor=kernel runs=100 syscalls=9300 entries={{[0-9]+}} measured=3 native=4 verdict=gains{{( gain=18[0-9][0-9][0-9])?$}}
 
 // It cannot gain on any path, so it is not even loaded.
 // CHECK-NEXT: single
@@ -22,7 +24,7 @@
 
 // It loses for 500 entries, and is back within 1000 after that.
 // CHECK-NEXT: back
-// CHECK-NEXT: cosy: prog.c:30: executor=kernel runs=2000 {{.*}} native={{[0-9][0-9][0-9]}} verdict=gains gain={{[0-9]+$}}
+// CHECK-NEXT: cosy: prog.c:30: executor=kernel runs=2000 {{.*}} native={{[0-9][0-9][0-9]}} verdict=gains{{( gain=[0-9]+)?$}}
 
 // One run that loses continues in user mode, and in the kernel from time to time.
 // CHECK-NEXT: one
