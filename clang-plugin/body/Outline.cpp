@@ -34,7 +34,6 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
-#include <cmath>
 #include <numeric>
 
 #define DEBUG_TYPE "cosy-outline"
@@ -144,9 +143,7 @@ private:
   double edgeFrequency(const BasicBlock *From, const BasicBlock *To) const;
   void scaleLoops();
   void costOf(BasicBlock &BB);
-  double minUpCalls(ArrayRef<BasicBlock *> Blocks,
-                    const SmallPtrSetImpl<BasicBlock *> &Inside,
-                    BasicBlock *To);
+  bool avoidsUpCalls(BasicBlock *Entry, BasicBlock *To);
   void findFrom(BasicBlock *Entry, std::vector<Piece> &List);
 
   Function &Body;
@@ -159,14 +156,12 @@ private:
   ScalarEvolution &SE;
   DenseMap<const Loop *, double>
       Scale; ///< of frequencies, for known trip counts
-  DenseMap<const Loop *, double> TripCounts; ///< each time it is entered
   /// The cost of one execution of a block. It is not native if it is empty.
   struct BlockCost {
     unsigned Operations;
     bool LeavesKernel;
   };
   DenseMap<BasicBlock *, BlockCost> Cost;
-  DenseMap<BasicBlock *, unsigned> Order; ///< reverse post-order
   unsigned Work = 0;
 };
 
@@ -192,11 +187,12 @@ void Finder::scaleLoops() {
   Scale[nullptr] = 1;
   unsigned LookUps = 0;
   for (Loop *L : LI.getLoopsInPreorder()) {
-    double S = Scale.lookup(L->getParentLoop()), Expected = 1;
+    double S = Scale.lookup(L->getParentLoop());
     BasicBlock *Before = L->getLoopPreheader();
     if (Before && BFI.getBlockFreq(Before).getFrequency()) {
-      Expected = double(BFI.getBlockFreq(L->getHeader()).getFrequency()) /
-                 BFI.getBlockFreq(Before).getFrequency();
+      double Expected =
+          double(BFI.getBlockFreq(L->getHeader()).getFrequency()) /
+          BFI.getBlockFreq(Before).getFrequency();
       double Known = Expected;
       if (comparesWithConstant(*L) && LookUps++ < MaxTripCounts) {
         if (unsigned Trips = SE.getSmallConstantTripCount(L))
@@ -205,10 +201,8 @@ void Finder::scaleLoops() {
           Known = std::min<double>(Max, Expected);
       }
       S *= Known / Expected;
-      Expected = Known;
     }
     Scale[L] = S;
-    TripCounts[L] = Expected;
   }
 }
 
@@ -240,37 +234,20 @@ void Finder::costOf(BasicBlock &BB) {
   Cost[&BB] = C;
 }
 
-/// \returns the minimum number of up-calls over all paths through \p Blocks to
-/// \p To.
-double Finder::minUpCalls(ArrayRef<BasicBlock *> Blocks,
-                          const SmallPtrSetImpl<BasicBlock *> &Inside,
-                          BasicBlock *To) {
-  Work += Blocks.size();
-  std::vector<BasicBlock *> Sorted(Blocks.begin(), Blocks.end());
-  llvm::sort(Sorted, [&](auto *A, auto *B) {
-    return Order.lookup(A) < Order.lookup(B);
-  });
-  DenseMap<BasicBlock *, double> AtEnd;
-  double Min = HUGE_VAL;
-  for (BasicBlock *BB : Sorted) {
-    double Here = HUGE_VAL;
-    for (BasicBlock *Pred : predecessors(BB))
-      if (auto It = AtEnd.find(Pred); It != AtEnd.end())
-        Here = std::min(Here, It->second);
-    if (BB == Blocks.front())
-      Here = 0;
-    if (Cost.lookup(BB).LeavesKernel) {
-      double Times = 1;
-      for (Loop *L = LI.getLoopFor(BB); L; L = L->getParentLoop())
-        if (all_of(L->blocks(), [&](BasicBlock *B) { return Inside.count(B); }))
-          Times *= TripCounts.lookup(L);
-      Here += Times;
-    }
-    AtEnd[BB] = Here;
-    if (is_contained(successors(BB), To))
-      Min = std::min(Min, Here);
+/// \returns true if a path from \p Entry to \p To makes no up-call.
+bool Finder::avoidsUpCalls(BasicBlock *Entry, BasicBlock *To) {
+  SmallPtrSet<BasicBlock *, 16> Seen;
+  SmallVector<BasicBlock *, 8> Reach{Entry};
+  while (!Reach.empty()) {
+    BasicBlock *BB = Reach.pop_back_val();
+    if (BB == To)
+      return true;
+    if (Cost.lookup(BB).LeavesKernel || !Seen.insert(BB).second)
+      continue;
+    ++Work;
+    append_range(Reach, successors(BB));
   }
-  return Min;
+  return false;
 }
 
 /// Appends to \p List the piece that begins at \p Entry and saves most, if any.
@@ -329,7 +306,7 @@ void Finder::findFrom(BasicBlock *Entry, std::vector<Piece> &List) {
     // As one up-call, the piece costs no path more than now if each path makes
     // one already.
     if (Gain > MinNeeded && UpCalls && !Inside.count(To) &&
-        minUpCalls(Blocks, Inside, To) < 1)
+        avoidsUpCalls(Entry, To))
       Gain = GainWith(0);
     if (Gain > MinNeeded && !Inside.count(To) && IsClosed()) {
       Best.Exit = To;
@@ -345,7 +322,6 @@ std::vector<Piece> Finder::find() {
   scaleLoops();
   ReversePostOrderTraversal<Function *> Blocks(&Body);
   for (BasicBlock *BB : Blocks) {
-    Order[BB] = Order.size();
     costOf(*BB);
   }
   std::vector<Piece> List;
