@@ -70,9 +70,12 @@ void cosy_loop_write_wake_fd(struct cosy_loop *loop)
 
 COSY_EXPORT void cosy_loop_stop(struct cosy_loop *loop)
 {
+	unsigned int stops = atomic_load(&loop->stops);
+
 	if (!*loop->owner)
 		return;
-	atomic_store(&loop->stop, true);
+	while (!atomic_compare_exchange_weak(&loop->stops, &stops, (stops + 2) | COSY_STOPPING))
+		;
 	cosy_loop_alert(loop);
 	if (loop->has_ring)
 		cosy_ring_wake(loop);

@@ -458,7 +458,7 @@ struct cosy_cpu {
  * @waiters:	number of threads that wait for @changed
  * @inside:	number of threads in functions that execute and deliver
  * @changed:	signalled when there are completions, or @blocked was cleared
- * @stop:	cosy_loop_stop() was called
+ * @stops:	two for each call of cosy_loop_stop(); COSY_STOPPING until calls have returned for it
  * @closing:	the loop is being destroyed
  * @spreads:	the loop has processors
  * @biased:	a thread uses the ring without the lock
@@ -524,7 +524,7 @@ struct cosy_loop {
 		};
 		uint64_t attention;
 	};
-	atomic_bool stop;
+	atomic_uint stops;
 	bool awaits_ops;
 	uint32_t waiters;
 	uint32_t inside;
@@ -564,6 +564,26 @@ struct cosy_loop {
 	struct cosy_members team;
 	struct cosy_loop_info info;
 };
+
+#define COSY_STOPPING	1u
+
+/** cosy_loop_is_stopping() - test whether calls have to return because of cosy_loop_stop() */
+static inline bool cosy_loop_is_stopping(const struct cosy_loop *loop)
+{
+	return atomic_load_explicit(&loop->stops, memory_order_relaxed) & COSY_STOPPING;
+}
+
+/** cosy_loop_stops() - return what loop->stops is while cosy_loop_stop() is not called again */
+static inline unsigned int cosy_loop_stops(const struct cosy_loop *loop)
+{
+	return atomic_load_explicit(&loop->stops, memory_order_relaxed) & ~COSY_STOPPING;
+}
+
+/** cosy_loop_has_stopped() - note that the last call has returned, or will, for cosy_loop_stop() */
+static inline void cosy_loop_has_stopped(struct cosy_loop *loop)
+{
+	atomic_fetch_and(&loop->stops, ~COSY_STOPPING);
+}
 
 /** cosy_loop_enter() - take the lock. Return: 0, or -EPERM in a child */
 int cosy_loop_enter(struct cosy_loop *loop);
@@ -1601,7 +1621,7 @@ static COSY_ALWAYS_INLINE void cosy_deliver(struct cosy_loop *loop, struct cosy_
 		done(op);
 		cosy_lock(&loop->lock);
 	}
-	if (atomic_load_explicit(&loop->stop, memory_order_relaxed))
+	if (cosy_loop_is_stopping(loop))
 		delivery->room = 0;
 }
 

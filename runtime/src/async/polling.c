@@ -110,7 +110,7 @@ static void poll_slice(struct cosy_cpu *cpu, uint64_t until)
 
 	cosy_loop_leave(loop);
 	while (!atomic_load_explicit(&cpu->told, memory_order_relaxed) &&
-	       !atomic_load_explicit(&loop->stop, memory_order_relaxed) && cosy_clock() < until)
+	       !cosy_loop_is_stopping(loop) && cosy_clock() < until)
 		__builtin_ia32_pause();
 	cosy_lock(&loop->lock);
 }

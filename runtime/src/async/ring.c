@@ -1020,7 +1020,7 @@ static COSY_ALWAYS_INLINE uint64_t enter_to_wait(struct cosy_loop *loop, unsigne
 }
 
 int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
-		   unsigned int *delivered)
+		   unsigned int stops, unsigned int *delivered)
 {
 	const void *self = cosy_submit_self();
 	struct cosy_submit *s = loop->submit;
@@ -1035,7 +1035,7 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 	if (COSY_UNLIKELY(loop->ring.others) && loop->ring.until < until)
 		until = loop->ring.until;
 	loop->inside++;
-	while (!COSY_UNLIKELY(atomic_load_explicit(&loop->stop, memory_order_relaxed)) &&
+	while (!COSY_UNLIKELY(atomic_load_explicit(&loop->stops, memory_order_relaxed) != stops) &&
 	       *delivered < COSY_WAIT_MAX) {
 		op = collect_one(loop);
 		entry = op ? NULL : entry_for_here(loop);
@@ -1092,10 +1092,10 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		/* The module leaves early for the kernel's own work. */
 		entered = min || loop->ring.page->calls_head == s->calls_tail;
 	}
-	if (COSY_UNLIKELY(atomic_load_explicit(&loop->stop, memory_order_relaxed))) {
+	if (COSY_UNLIKELY(atomic_load_explicit(&loop->stops, memory_order_relaxed) != stops)) {
 		err = 1;
 		if (loop->inside == 1)
-			atomic_store(&loop->stop, false);
+			cosy_loop_has_stopped(loop);
 	}
 	loop->inside--;
 	cosy_submit_end(s);

@@ -298,6 +298,7 @@ bool cosy_ring_give(struct cosy_loop *loop, bool waits);
  * cosy_ring_wait() - cosy_wait() in the thread that has the ring
  * @min:       as for cosy_wait()
  * @until:     the time until which it waits
+ * @stops:     cosy_loop_stops() when the call of the program began
  * @delivered: increased
  *
  * The caller has begun to use the ring by cosy_submit_begin(), which this ends.
@@ -306,7 +307,7 @@ bool cosy_ring_give(struct cosy_loop *loop, bool waits);
  * and has to go on. Then the lock is taken, and loop->inside counts this thread.
  */
 int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
-		   unsigned int *delivered);
+		   unsigned int stops, unsigned int *delivered);
 
 /**
  * cosy_ring_suspend() - end what cosy_submit_begin() has begun for the call of a function

@@ -304,7 +304,7 @@ static bool too_long_ago(struct cosy_loop *loop)
 static unsigned int room(const struct cosy_loop *loop, const struct goal *goal,
 			 unsigned int delivered)
 {
-	if (atomic_load(&loop->stop))
+	if (cosy_loop_is_stopping(loop))
 		return 0;
 	return goal->ops ? COSY_WAIT_MAX : COSY_WAIT_MAX - delivered;
 }
@@ -358,7 +358,7 @@ static COSY_NOINLINE int wait_for_goal(struct cosy_loop *loop, const struct goal
 			look_at_descriptors(loop, 0, delivery);
 		deliver(loop, delivery, delivered);
 		delivered = delivery->count;
-		if (reached(goal, delivered) || atomic_load(&loop->stop) ||
+		if (reached(goal, delivered) || cosy_loop_is_stopping(loop) ||
 		    !outstanding(loop))
 			return 0;
 		if (err)
@@ -429,20 +429,21 @@ static int enter(struct cosy_loop *loop)
 }
 
 /*
- * Wait in the ring without the lock, if that is possible.
+ * Wait in the ring without the lock, if that is possible. @stops: cosy_loop_stops() when the call of the
+ * program began.
  *
  * Return: 0; 1: cosy_loop_stop() was called; -EINTR; -EPERM; -EAGAIN: the caller has to wait, as
  * after enter().
  */
 static int wait_or_enter(struct cosy_loop *loop, unsigned int min, uint64_t until,
-			 unsigned int *delivered)
+			 unsigned int stops, unsigned int *delivered)
 {
 	for (;;) {
 		int err;
 
 		if (loop->has_ring && cosy_submit_begin(loop->submit)) {
 			if (min || !loop->ring.others)
-				return cosy_ring_wait(loop, min, until, delivered);
+				return cosy_ring_wait(loop, min, until, stops, delivered);
 			/* Events are to be delivered that have happened, also for others. */
 			cosy_submit_end(loop->submit);
 		}
@@ -463,8 +464,8 @@ static void leave(struct cosy_loop *loop)
 	if (loop->external)
 		prepare_external(loop);
 	/* The last call that was running when the loop was stopped returns. */
-	if (--loop->inside == 0 && atomic_load(&loop->stop))
-		atomic_store(&loop->stop, false);
+	if (--loop->inside == 0 && cosy_loop_is_stopping(loop))
+		cosy_loop_has_stopped(loop);
 	cosy_loop_leave(loop);
 }
 
@@ -492,7 +493,7 @@ COSY_EXPORT int cosy_wait(struct cosy_loop *loop, unsigned int min,
 	goal.until = min ? end_of(timeout) : 0;
 	if (min > COSY_WAIT_MAX || (min && !goal.until))
 		return -EINVAL;
-	err = wait_or_enter(loop, min, goal.until, &delivered);
+	err = wait_or_enter(loop, min, goal.until, cosy_loop_stops(loop), &delivered);
 	if (err == -EAGAIN) {
 		err = min && reached(&goal, delivered) ? 0 : wait_locked(loop, &goal, &delivered);
 		leave(loop);
@@ -552,19 +553,25 @@ static int run_locked(struct cosy_loop *loop)
 
 COSY_EXPORT int cosy_loop_run(struct cosy_loop *loop)
 {
+	/*
+	 * Between its deliveries, this thread is not inside, and another one may be the last that
+	 * returns for a cosy_loop_stop().
+	 */
+	const unsigned int stops = cosy_loop_stops(loop);
+
 	for (;;) {
 		unsigned int delivered = 0;
 		bool stopped, over;
-		int err = wait_or_enter(loop, 1, FOR_EVER, &delivered);
+		int err = wait_or_enter(loop, 1, FOR_EVER, stops, &delivered);
 
 		if (err == -EINTR || (!err && delivered))
 			continue;
 		if (err != -EAGAIN)
 			return err;
 		err = 0;
-		if (outstanding(loop) && !atomic_load(&loop->stop))
+		if (outstanding(loop) && atomic_load(&loop->stops) == stops)
 			err = run_locked(loop);
-		stopped = atomic_load(&loop->stop);
+		stopped = atomic_load(&loop->stops) != stops;
 		over = err || stopped || !outstanding(loop);
 		leave(loop);
 		if (over)
@@ -580,7 +587,7 @@ void cosy_loop_run_member(struct cosy_loop *loop)
 	if (enter(loop))
 		return;
 	while (!team->over) {
-		if (atomic_load(&loop->stop)) {
+		if (cosy_loop_is_stopping(loop)) {
 			/* Members that have not begun see this, too. */
 			team->stopped = team->over = true;
 		} else if (outstanding(loop)) {
