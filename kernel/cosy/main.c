@@ -29,6 +29,7 @@
 #include "kernel/symbols.h"
 #include "load/compound.h"
 #include "run/run.h"
+#include "share/share.h"
 
 #ifndef CONFIG_X86_64
 #error "cosy makes system calls the x86-64 way; other architectures are not supported"
@@ -46,7 +47,7 @@ static long cosy_info(struct cosy_info __user *arg)
 		.oldest_format = COSY_VERSION,
 		.load_flags = COSY_LOAD_FLAGS,
 		.run_flags = COSY_RUN_FLAGS,
-		.features = COSY_FEATURE_ASYNC |
+		.features = COSY_FEATURE_ASYNC | COSY_FEATURE_SHARES |
 			    (cosy_functions_available() ?
 				     COSY_FEATURE_FUNCTIONS : 0),
 		.max_loads = READ_ONCE(cosy_max_loads),
@@ -85,6 +86,8 @@ static long cosy_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return cosy_functions_yield((struct cosy_yield __user *)arg);
 	case COSY_IOC_HIDE:
 		return cosy_descriptor_hide(file);
+	case COSY_IOC_SHARE:
+		return cosy_share_create((struct cosy_share_create __user *)arg);
 	case COSY_IOC_ASYNC:
 		return cosy_loop_create(file,
 					(struct cosy_async_create __user *)arg);
@@ -156,6 +159,7 @@ static int __init cosy_init(void)
 	err = cosy_syscalls_init();
 	if (err)
 		goto coverage;
+	cosy_share_init();
 	cosy_coroutine_init();
 	cosy_audit_init();
 	cosy_seccomp_init();
@@ -200,6 +204,8 @@ static void __exit cosy_exit(void)
 	synchronize_rcu_tasks();
 	/* The same for wake-ups that dropped it, with interrupts off. */
 	synchronize_rcu();
+	/* Shares that are freed after that. */
+	rcu_barrier();
 }
 
 module_init(cosy_init);

@@ -28,9 +28,10 @@ This page is for people who change Cosy: it shows all that the tables say about 
 | query | the call only reports: the compiler may exchange it with accesses to memory | [`syscalls.def`](../compound-ir/syscalls.def) |
 | loop, user mode | how a loop executes the call without the module. `disk`: a thread makes it, because it may take long but ends by itself; `refused`: not at all; for the others see the table. `moves`: the call does the same in each thread of the process | [`waits.def`](../runtime/src/async/waits.def) |
 | loop, module | `parks`: a compound waits in the module for this call; `nowait`: the module makes the call for an entry if it need not wait | [`syscalls.def`](../compound-ir/syscalls.def) |
+| share | the call can be made in a share | [`syscalls.def`](../compound-ir/syscalls.def) |
 
-| number | call | compound | fast path | alone | query | loop, user mode | loop, module |
-|---|---|---|---|---|---|---|---|
+| number | call | compound | fast path | alone | query | loop, user mode | loop, module | share |
+|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -94,6 +95,9 @@ def main():
     query = table("compound-ir/syscalls.def", "COSY_QUERY", lambda row: "yes")
     parks = table("compound-ir/syscalls.def", "COSY_PARKS", lambda row: "parks")
     nowait = table("compound-ir/syscalls.def", "COSY_NOWAIT", lambda row: "nowait")
+    shares = Table(known, "compound-ir/syscalls.def", [
+        (row[0], "yes") for macro in ("COSY_SHARES", "COSY_SHARES_PAIR")
+        for row in rows("compound-ir/syscalls.def", macro)])
     waits = table("runtime/src/async/waits.def", "COSY_WAITS", lambda row: row[1].lower())
     moves = table("runtime/src/async/waits.def", "COSY_MOVES", lambda row: "moves")
 
@@ -110,6 +114,7 @@ def main():
             (query.of(name),),
             (waiting, moves.of(name)),
             (parks.of(name), nowait.of(name)),
+            (shares.of(name),),
         ]
         cells = " | ".join(" ".join(filter(None, column)) for column in columns)
         text += f"| {call.nr} | {name} | {cells} |\n"

@@ -28,7 +28,8 @@ def read(path=TABLE):
         for number, line in enumerate(table, 1):
             line = line.rstrip("\n")
             if not line.startswith("COSY_") or line.startswith(
-                    ("COSY_LIBC_MORE(", "COSY_QUERY(", "COSY_PARKS(", "COSY_NOWAIT(")):
+                    ("COSY_LIBC_MORE(", "COSY_QUERY(", "COSY_PARKS(", "COSY_NOWAIT(",
+                     "COSY_SHARES(", "COSY_SHARES_PAIR(")):
                 continue
             match = CALL.match(line)
             if match:

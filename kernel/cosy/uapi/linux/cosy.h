@@ -361,7 +361,8 @@ struct cosy_yield {
  * @load_flags: flags that struct cosy_load may have
  * @run_flags:  flags that struct cosy_run may have on entry
  * @features:   COSY_FEATURE_FUNCTIONS: user functions can be bound on this kernel;
- *		COSY_FEATURE_ASYNC: loops can be made
+ *		COSY_FEATURE_ASYNC: loops can be made;
+ *		COSY_FEATURE_SHARES: shares can be made
  * @max_loads:  compounds one file may hold
  * @reserved:   0
  * @version:    release of the module, NUL-terminated
@@ -388,6 +389,7 @@ struct cosy_info {
 
 #define COSY_FEATURE_FUNCTIONS (1ull << 0)
 #define COSY_FEATURE_ASYNC (1ull << 1)
+#define COSY_FEATURE_SHARES (1ull << 2)
 
 #define COSY_ABI		4
 #define COSY_OLDEST_ABI		4
@@ -412,5 +414,6 @@ struct cosy_info {
 #define COSY_HIDE_MAX	4096
 
 #define COSY_IOC_ASYNC	_IO('Q', 0x46)	/* argument: linux/cosy_async.h */
+#define COSY_IOC_SHARE	_IO('Q', 0x47)	/* argument: linux/cosy_share.h */
 
 #endif /* _UAPI_LINUX_COSY_H */

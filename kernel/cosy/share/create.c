@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * create.c - makes shares, and ends them.
+ *
+ * A share may contain its own file, or a socket whose messages contain it. So it does not end with
+ * its file, but when the process closes a descriptor of it. A file that is in no table of the
+ * process was closed there before.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/atomic.h>
+#include <linux/compat.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/proc_fs.h>
+#include <linux/rcupdate.h>
+#include <linux/resource.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/stddef.h>
+#include <linux/unistd.h>
+#include <linux/xarray.h>
+
+#include "call/call.h"
+#include "env/arg.h"
+#include "limit/limit.h"
+#include "share/share.h"
+
+static atomic_t cosy_shares_made = ATOMIC_INIT(0);
+
+/* The memory of a process -> the sum of the maxima of its shares, as a value entry. */
+static DEFINE_XARRAY(cosy_share_sums);
+
+static unsigned long cosy_share_key(const struct mm_struct *mm)
+{
+	/* Value entries need no alignment of keys; the shift keeps the tree flat. */
+	return (unsigned long)mm / L1_CACHE_BYTES;
+}
+
+/* Add to the sum of a process. Return -EMFILE if it would be more than @limit. */
+static int cosy_share_add(const struct mm_struct *mm, unsigned long n, unsigned long limit)
+{
+	const unsigned long key = cosy_share_key(mm);
+	void *entry = xa_load(&cosy_share_sums, key), *before;
+	unsigned long sum;
+
+	do {
+		before = entry;
+		sum = (entry ? xa_to_value(entry) : 0) + n;
+		if (sum > limit)
+			return -EMFILE;
+		entry = xa_cmpxchg(&cosy_share_sums, key, before, xa_mk_value(sum), GFP_KERNEL);
+		if (xa_is_err(entry))
+			return xa_err(entry);
+	} while (entry != before);
+	return 0;
+}
+
+static void cosy_share_subtract(const struct mm_struct *mm, unsigned long n)
+{
+	const unsigned long key = cosy_share_key(mm);
+	void *entry = xa_load(&cosy_share_sums, key), *before;
+	unsigned long sum;
+
+	do {
+		before = entry;
+		sum = xa_to_value(entry) - n;
+		/* Cannot fail: the entry exists. */
+		entry = xa_cmpxchg(&cosy_share_sums, key, before, sum ? xa_mk_value(sum) : NULL,
+				   GFP_KERNEL);
+	} while (entry != before);
+}
+
+static void cosy_share_free(struct rcu_head *rcu)
+{
+	struct cosy_share *share = container_of(rcu, struct cosy_share, rcu);
+
+	cosy_table_free(&share->files);
+	kfree(share);
+}
+
+static void cosy_share_discard(struct cosy_share *share)
+{
+	cosy_table_close(&share->files);
+	cosy_share_subtract(share->mm, share->max);
+	cosy_quota_uncharge(share->quota, sizeof(*share));
+	put_pid(share->pid);
+	mmdrop(share->mm);
+	call_rcu(&share->rcu, cosy_share_free);
+}
+
+static int cosy_share_release(struct inode *inode, struct file *file)
+{
+	cosy_share_discard(file->private_data);
+	return 0;
+}
+
+/* Called when a descriptor of the share is closed in the table @id. */
+static int cosy_share_flush(struct file *file, fl_owner_t id)
+{
+	struct cosy_share *share = file->private_data;
+
+	if (id != share->table)
+		return 0;
+	WRITE_ONCE(share->ended, true);
+	/* Pairs with the barrier in cosy_share_check_end(). */
+	smp_mb();
+	cosy_table_close(&share->files);
+	return 0;
+}
+
+static long cosy_share_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct cosy_share *share = file->private_data;
+
+	if (in_compat_syscall())
+		return -ENOTTY;
+	if (share->mm != current->mm)
+		return -EPERM;
+	if (READ_ONCE(share->ended))
+		return -ESHUTDOWN;
+	switch (cmd) {
+	case COSY_SHARE_CALL:
+		return cosy_share_call(share, (struct cosy_share_call __user *)arg);
+	case COSY_SHARE_MOVE:
+		return cosy_share_move(share, (struct cosy_share_move __user *)arg);
+	case COSY_SHARE_COUNT:
+		return cosy_table_count(&share->files);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static void cosy_share_show(struct seq_file *to, struct file *file)
+{
+	struct pid_namespace *ns = proc_pid_ns(file_inode(to->file)->i_sb);
+	struct cosy_share *share = file->private_data;
+
+	seq_printf(to, "cosy-share:\t%u\n", share->id);
+	seq_printf(to, "process:\t%d\n", pid_nr_ns(share->pid, ns));
+	seq_printf(to, "max:\t%u\n", share->max);
+	seq_printf(to, "open:\t%u\n", cosy_table_count(&share->files));
+	/* Threads that use the share count without a lock. */
+	seq_printf(to, "calls:\t%llu\n", data_race(READ_ONCE(share->calls)));
+}
+
+static const struct file_operations cosy_share_fops = {
+	.owner = THIS_MODULE,
+	.flush = cosy_share_flush,
+	.release = cosy_share_release,
+	.unlocked_ioctl = cosy_share_ioctl,
+	.show_fdinfo = cosy_share_show,
+};
+
+/**
+ * cosy_share_of() - get the share of a file
+ * @file: any file
+ *
+ * Return: its share, or NULL.
+ */
+struct cosy_share *cosy_share_of(struct file *file)
+{
+	return file->f_op == &cosy_share_fops ? file->private_data : NULL;
+}
+
+static struct cosy_share *cosy_share_alloc(u32 max)
+{
+	unsigned long limit = rlimit(RLIMIT_NOFILE), open = cosy_table_count(current->files);
+	u64 owner = cosy_quota_owner();
+	struct cosy_share *share;
+	int err;
+
+	if (open > limit)
+		return ERR_PTR(-EMFILE);
+	err = cosy_share_add(current->mm, max, min_t(unsigned long, limit - open, LONG_MAX));
+	if (err)
+		return ERR_PTR(err);
+	err = cosy_quota_charge(owner, sizeof(*share));
+	if (err)
+		goto subtract;
+	err = -ENOMEM;
+	share = kzalloc(sizeof(*share), COSY_GFP);
+	if (!share)
+		goto uncharge;
+	cosy_table_init(&share->files);
+	mmgrab(current->mm);
+	share->mm = current->mm;
+	share->table = current->files;
+	share->pid = get_pid(task_tgid(current));
+	share->quota = owner;
+	share->id = atomic_inc_return(&cosy_shares_made) & COSY_SHARE_ID_MASK;
+	share->max = max;
+	return share;
+
+uncharge:
+	cosy_quota_uncharge(owner, sizeof(*share));
+subtract:
+	cosy_share_subtract(current->mm, max);
+	return ERR_PTR(err);
+}
+
+/**
+ * cosy_share_create() - COSY_IOC_SHARE
+ * @arg: struct cosy_share_create of the caller
+ *
+ * Return: 0, or an error that the interface documents.
+ */
+long cosy_share_create(struct cosy_share_create __user *arg)
+{
+	struct cosy_share_create create;
+	struct cosy_share *share;
+	struct file *file;
+	int err;
+
+	err = cosy_arg_read(&create, sizeof(create),
+			    offsetofend(struct cosy_share_create, reserved), arg);
+	if (err)
+		return err;
+	if (create.flags || create.reserved || !create.max || create.max > COSY_SHARE_MAX)
+		return -EINVAL;
+	create.fd = get_unused_fd_flags(O_CLOEXEC);
+	if (create.fd < 0)
+		return create.fd;
+	share = cosy_share_alloc(create.max);
+	err = PTR_ERR_OR_ZERO(share);
+	if (err)
+		goto put_fd;
+	create.id = share->id;
+	file = anon_inode_getfile("[cosy-share]", &cosy_share_fops, share, O_RDWR | O_CLOEXEC);
+	if (IS_ERR(file)) {
+		err = PTR_ERR(file);
+		cosy_share_discard(share);
+		goto put_fd;
+	}
+	/* Write the answer before fd_install(): on failure the process must not have it. */
+	err = cosy_arg_write(arg, &create, sizeof(create));
+	if (err) {
+		fput(file);
+		goto put_fd;
+	}
+	fd_install(create.fd, file);
+	return 0;
+
+put_fd:
+	put_unused_fd(create.fd);
+	return err;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * share.h - tables of descriptors besides that of the process.
+ */
+#ifndef COSY_SHARE_SHARE_H
+#define COSY_SHARE_SHARE_H
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/fdtable.h>
+#include <linux/file.h>
+#include <linux/init.h>
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/types.h>
+
+#include <linux/cosy_share.h>
+
+struct cosy_share_create;
+struct mm_struct;
+
+/**
+ * struct cosy_share - a share
+ * @mm:	      the memory of the process that made it; its threads may use the share
+ * @table:    the process's table of descriptors, only to compare: closing the share there ends it
+ * @pid:      the process, for /proc
+ * @quota:    who is charged for the memory
+ * @id:	      its number in descriptors
+ * @max:      the maximum number of descriptors
+ * @makes:    the number of descriptors that the present calls may make
+ * @calls:    number of calls that were made; need not be exact
+ * @ended:    a descriptor of the share was closed in @table
+ * @rcu:      frees it after those that look at the table of a thread in a call
+ * @files:    the table
+ *
+ * @files is not of the kernel's cache of such structures. So the kernel must not free it, and
+ * nothing may change the number of its users: no call that is made in a share makes a thread,
+ * executes a program, or leaves the table. The number is always 2, so that calls hold their files:
+ * another thread may close a descriptor meanwhile.
+ */
+struct cosy_share {
+	struct mm_struct *mm;
+	struct files_struct *table;
+	struct pid *pid;
+	u64 quota;
+	u32 id;
+	u32 max;
+	atomic_t makes;
+	bool ended;
+	u64 calls;
+	struct rcu_head rcu;
+	struct files_struct files;
+};
+
+/**
+ * cosy_share_local() - translate a descriptor
+ * @share: the share
+ * @fd:	   the descriptor
+ *
+ * Return: its number in the table; -EBADF if it is not of this share.
+ */
+static inline int cosy_share_local(const struct cosy_share *share, u32 fd)
+{
+	const u32 base = COSY_SHARE_FD | share->id << COSY_SHARE_ID_SHIFT;
+
+	return (fd & ~(COSY_SHARE_MAX - 1)) == base ? fd & (COSY_SHARE_MAX - 1) : -EBADF;
+}
+
+/**
+ * cosy_share_global() - the reverse of cosy_share_local()
+ * @share: the share
+ * @fd:	   the number in the table
+ *
+ * Return: the descriptor.
+ */
+static inline long cosy_share_global(const struct cosy_share *share, unsigned int fd)
+{
+	return COSY_SHARE_FD | share->id << COSY_SHARE_ID_SHIFT | fd;
+}
+
+/* call.c */
+void __init cosy_share_init(void);
+long cosy_share_call(struct cosy_share *share, struct cosy_share_call __user *arg);
+long cosy_share_copy_in(struct cosy_share *share, u32 fd);
+
+/* create.c */
+long cosy_share_create(struct cosy_share_create __user *arg);
+struct cosy_share *cosy_share_of(struct file *file);
+
+/* table.c */
+void cosy_table_init(struct files_struct *files);
+void cosy_table_free(struct files_struct *files);
+struct files_struct *cosy_table_use(struct files_struct *files);
+unsigned int cosy_table_count(struct files_struct *files);
+struct file *cosy_table_get(struct files_struct *files, unsigned int fd);
+int cosy_table_dup(struct cosy_share *share, unsigned int fd, unsigned long limit);
+struct file *cosy_table_take(struct files_struct *files, unsigned int fd);
+void cosy_table_close(struct files_struct *files);
+int cosy_share_reserve(struct cosy_share *share, unsigned int n);
+void cosy_share_check_end(struct cosy_share *share);
+
+/* move.c */
+long cosy_share_move(struct cosy_share *share, struct cosy_share_move __user *arg);
+
+/**
+ * cosy_share_unreserve() - the reverse of cosy_share_reserve()
+ * @share: the share
+ * @n:	   as there
+ */
+static inline void cosy_share_unreserve(struct cosy_share *share, unsigned int n)
+{
+	if (n)
+		atomic_sub(n, &share->makes);
+}
+
+#endif /* COSY_SHARE_SHARE_H */

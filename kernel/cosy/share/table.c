@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * table.c - the table of a share.
+ *
+ * It is a struct files_struct, so that all system calls can use it. A thread has it as its own
+ * table during one call. Others find it there: /proc and pidfd_getfd() hold the thread's
+ * alloc_lock, or are in an RCU section.
+ */
+#include <linux/bitmap.h>
+#include <linux/bitops.h>
+#include <linux/errno.h>
+#include <linux/fdtable.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/nospec.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
+#include "share/share.h"
+
+/**
+ * cosy_table_init() - initialise an empty table
+ * @files: zeroed memory
+ *
+ * As in dup_fd(). The kernel allocates larger arrays when they are needed.
+ */
+void cosy_table_init(struct files_struct *files)
+{
+	struct fdtable *fdt = &files->fdtab;
+
+	/* Never 1: calls then take references to their files. */
+	atomic_set(&files->count, 2);
+	spin_lock_init(&files->file_lock);
+	init_waitqueue_head(&files->resize_wait);
+	fdt->max_fds = NR_OPEN_DEFAULT;
+	fdt->close_on_exec = files->close_on_exec_init;
+	fdt->open_fds = files->open_fds_init;
+	fdt->full_fds_bits = files->full_fds_bits_init;
+	fdt->fd = &files->fd_array[0];
+	rcu_assign_pointer(files->fdt, fdt);
+}
+
+/**
+ * cosy_table_free() - free the arrays that the kernel has allocated
+ * @files: an empty table that no thread uses any more, after an RCU grace period
+ */
+void cosy_table_free(struct files_struct *files)
+{
+	struct fdtable *fdt = rcu_dereference_raw(files->fdt);
+
+	if (fdt == &files->fdtab)
+		return;
+	/* As in free_fdtable_rcu(). */
+	kvfree(fdt->fd);
+	kvfree(fdt->open_fds);
+	kfree(fdt);
+}
+
+/**
+ * cosy_table_use() - let the current thread use a table
+ * @files: the table
+ *
+ * Return: the table that it had before, to be restored by another call.
+ */
+struct files_struct *cosy_table_use(struct files_struct *files)
+{
+	struct files_struct *before = current->files;
+
+	task_lock(current);
+	current->files = files;
+	task_unlock(current);
+	return before;
+}
+
+/**
+ * cosy_table_count() - count the descriptors in a table
+ * @files: the table
+ *
+ * Return: the number, with those that a thread is opening.
+ */
+unsigned int cosy_table_count(struct files_struct *files)
+{
+	const struct fdtable *fdt;
+	unsigned int n;
+
+	rcu_read_lock();
+	fdt = rcu_dereference(files->fdt);
+	/* Changed under file_lock; the number may be of a moment ago. */
+	n = data_race(bitmap_weight(fdt->open_fds, fdt->max_fds));
+	rcu_read_unlock();
+	return n;
+}
+
+/* Return the file of a descriptor, or NULL. With file_lock. */
+static struct file *cosy_table_file(struct fdtable *fdt, unsigned int fd)
+{
+	if (fd >= fdt->max_fds)
+		return NULL;
+	return rcu_dereference_raw(fdt->fd[array_index_nospec(fd, fdt->max_fds)]);
+}
+
+/**
+ * cosy_table_get() - get the file of a descriptor
+ * @files: the table
+ * @fd:	   the number in it
+ *
+ * Return: the file, for fput(), or NULL.
+ */
+struct file *cosy_table_get(struct files_struct *files, unsigned int fd)
+{
+	struct file *file;
+
+	spin_lock(&files->file_lock);
+	file = cosy_table_file(files_fdtable(files), fd);
+	if (file)
+		get_file(file);
+	spin_unlock(&files->file_lock);
+	return file;
+}
+
+/**
+ * cosy_table_dup() - duplicate a descriptor of a share
+ * @share: the share
+ * @fd:	   the number in its table
+ * @limit: RLIMIT_NOFILE
+ *
+ * As dup(), without a look at the table of the process.
+ *
+ * Return: the new number; -EBADF; -EMFILE; -EAGAIN if the kernel's dup() has to enlarge the table.
+ */
+int cosy_table_dup(struct cosy_share *share, unsigned int fd, unsigned long limit)
+{
+	struct files_struct *files = &share->files;
+	struct fdtable *fdt;
+	struct file *file;
+	unsigned int to;
+	int ret;
+
+	spin_lock(&files->file_lock);
+	fdt = files_fdtable(files);
+	file = cosy_table_file(fdt, fd);
+	to = find_next_zero_bit(fdt->open_fds, fdt->max_fds, files->next_fd);
+	if (!file) {
+		ret = -EBADF;
+	} else if (to >= limit || bitmap_weight(fdt->open_fds, fdt->max_fds) +
+				  atomic_read(&share->makes) >= share->max) {
+		ret = -EMFILE;
+	} else if (to >= fdt->max_fds) {
+		ret = -EAGAIN;
+	} else {
+		/* As in alloc_fd() and fd_install(). */
+		__set_bit(to, fdt->open_fds);
+		if (!~fdt->open_fds[to / BITS_PER_LONG])
+			__set_bit(to / BITS_PER_LONG, fdt->full_fds_bits);
+		__clear_bit(to, fdt->close_on_exec);
+		files->next_fd = to + 1;
+		rcu_assign_pointer(fdt->fd[to], get_file(file));
+		ret = to;
+	}
+	spin_unlock(&files->file_lock);
+	return ret;
+}
+
+/**
+ * cosy_table_take() - remove a descriptor from the table
+ * @files: the table
+ * @fd:	   the number in it
+ *
+ * Return: its file, with the table's reference, or NULL.
+ */
+struct file *cosy_table_take(struct files_struct *files, unsigned int fd)
+{
+	struct fdtable *fdt;
+	struct file *file;
+
+	spin_lock(&files->file_lock);
+	fdt = files_fdtable(files);
+	file = cosy_table_file(fdt, fd);
+	if (file) {
+		/* As in file_close_fd(). */
+		rcu_assign_pointer(fdt->fd[fd], NULL);
+		__clear_bit(fd, fdt->open_fds);
+		__clear_bit(fd / BITS_PER_LONG, fdt->full_fds_bits);
+		if (fd < files->next_fd)
+			files->next_fd = fd;
+	}
+	spin_unlock(&files->file_lock);
+	return file;
+}
+
+/**
+ * cosy_table_close() - close all descriptors of a table
+ * @files: the table
+ *
+ * Other threads may be in calls, which hold their files. May sleep.
+ */
+void cosy_table_close(struct files_struct *files)
+{
+	unsigned int fd, max;
+	struct file *file;
+
+	rcu_read_lock();
+	max = rcu_dereference(files->fdt)->max_fds;
+	rcu_read_unlock();
+	for (fd = 0; fd < max; fd++) {
+		file = cosy_table_take(files, fd);
+		if (file)
+			filp_close(file, files);
+		if (!(fd % 64))
+			cond_resched();
+	}
+}
+
+/**
+ * cosy_share_reserve() - test whether new descriptors are allowed
+ * @share: the share
+ * @n:	   number of descriptors that a call may make
+ *
+ * If several threads make descriptors at the same time, and there is not enough for all of them,
+ * each may fail.
+ *
+ * Return: 0, after which the caller calls cosy_share_unreserve(); or -EMFILE.
+ */
+int cosy_share_reserve(struct cosy_share *share, unsigned int n)
+{
+	unsigned int all;
+
+	if (!n)
+		return 0;
+	all = atomic_add_return(n, &share->makes);
+	if (likely(cosy_table_count(&share->files) + all <= share->max))
+		return 0;
+	atomic_sub(n, &share->makes);
+	return -EMFILE;
+}
+
+/**
+ * cosy_share_check_end() - close new descriptors if the share has ended meanwhile
+ * @share: the share, to which descriptors may have been added
+ *
+ * Otherwise a share that contains its own file would never be released.
+ */
+void cosy_share_check_end(struct cosy_share *share)
+{
+	/* Pairs with the barrier in cosy_share_flush(): one of the two closes a new descriptor. */
+	smp_mb();
+	if (unlikely(READ_ONCE(share->ended)))
+		cosy_table_close(&share->files);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
+/*
+ * linux/cosy_share.h - shares: tables of descriptors besides that of the process.
+ *
+ * A share is a file of the module. It has a table of descriptors of its own, with its own lock. A
+ * call in a share finds its descriptors there, and puts new ones there. It is an ordinary system
+ * call otherwise, and has the checks of a compound's calls.
+ *
+ * The share belongs to the memory of the process that made it. Only threads with this memory can
+ * use it: not a child, and no other process that gets the descriptor. All its descriptors are
+ * closed when a descriptor of the share is closed in the table of the thread that made it, also by
+ * exit() and execve(), and at the latest when its file is released.
+ */
+#ifndef _UAPI_LINUX_COSY_SHARE_H
+#define _UAPI_LINUX_COSY_SHARE_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/*
+ * A descriptor in a share is COSY_SHARE_FD, the share's number in ten bits, and its number in the
+ * table of the share. No process has such a descriptor in its own table. Share numbers are given
+ * in turn, so a descriptor of a share that has ended is mostly not valid in another one.
+ */
+#define COSY_SHARE_FD		(1u << 30)
+#define COSY_SHARE_ID_SHIFT	20
+#define COSY_SHARE_ID_MASK	0x3ffu
+#define COSY_SHARE_MAX		(1u << COSY_SHARE_ID_SHIFT)
+
+/**
+ * struct cosy_share_create - argument of COSY_IOC_SHARE: make a share
+ * @size:  of this structure
+ * @flags: 0
+ * @max:   the maximum number of descriptors in it, from 1 to COSY_SHARE_MAX
+ * @fd:	   out: a descriptor of the share, close-on-exec
+ * @id:	   out: the share's number, as in its descriptors
+ * @reserved: 0
+ *
+ * The maxima of a process's shares and the descriptors that are open in its table must not be more
+ * than RLIMIT_NOFILE together.
+ *
+ * Errors: EFAULT, EINVAL, E2BIG, EMFILE (RLIMIT_NOFILE), ENFILE, ENOMEM, EDQUOT (the user's shares,
+ * loops and compounds take as much memory as user_memory allows).
+ */
+struct cosy_share_create {
+	__u32 size;
+	__u32 flags;
+	__u32 max;
+	__s32 fd;
+	__u32 id;
+	__u32 reserved;
+};
+
+/**
+ * struct cosy_share_call - argument of COSY_SHARE_CALL: make a system call in a share
+ * @nr:	    its number: one of COSY_SHARES() in compound-ir/syscalls.def
+ * @status: in: 0; out: COSY_SHARE_LEFT if the call was not made, see below
+ * @args:   its arguments
+ *
+ * Arguments that are descriptors must be of this share; a directory may be AT_FDCWD. The argument
+ * of dup() may be a descriptor of the process's table: dup() then copies it into the share. Numbers
+ * of descriptors in memory are not translated.
+ *
+ * The result is that of the system call. A new descriptor is one of the share. A call that a signal
+ * has interrupted is made again, as without a share.
+ *
+ * With @status COSY_SHARE_LEFT the result is -ECANCELED, and the call was not made: the thread is
+ * traced, its system calls are audited, or a seccomp filter returns anything but ALLOW for it.
+ * The arguments for filters are those of this structure. Make it with descriptors that
+ * COSY_SHARE_MOVE has copied to the process's table.
+ *
+ * Further errors: EBADF (a descriptor is not of this share), EMFILE (it has @max descriptors, or
+ * RLIMIT_NOFILE), EINVAL (no such call in shares; fcntl() with a command that is not in
+ * cosy_share_allows_fcntl(); @status), EPERM (the share belongs to another process), ESHUTDOWN (a
+ * descriptor of the share was closed), EFAULT.
+ */
+struct cosy_share_call {
+	__u32 nr;
+	__u32 status;
+	__u64 args[6];
+};
+
+#define COSY_SHARE_LEFT	1u
+
+/**
+ * struct cosy_share_move - argument of COSY_SHARE_MOVE: hand a descriptor over
+ * @size:  of this structure
+ * @flags: COSY_SHARE_*
+ * @fd:	   a descriptor of this share, which does not exist afterwards
+ * @to:	   a descriptor of another share; -1: the table of the process
+ *
+ * With COSY_SHARE_IN, @fd is a descriptor of the process's table, @to is -1, and this share gets a
+ * copy of it, as by dup() in the share. This also works while calls are not made.
+ *
+ * Either this or a close() of the descriptor at the same time takes it, the other fails with EBADF.
+ * The position and the flags of the open file stay.
+ *
+ * Returns the new descriptor. Errors: EBADF, EMFILE (as above, in the table that gets it; @fd is
+ * still open), EINVAL, E2BIG, EFAULT, ESHUTDOWN; EPERM: one of the shares belongs to another
+ * process, or a seccomp filter returns anything but ALLOW for fcntl(@fd, F_DUPFD_CLOEXEC, 0).
+ */
+struct cosy_share_move {
+	__u32 size;
+	__u32 flags;
+	__u32 fd;
+	__s32 to;
+};
+
+#define COSY_SHARE_CLOEXEC	(1u << 0)	/* in the table of the process: close-on-exec */
+#define COSY_SHARE_COPY		(1u << 1)	/* @fd stays open */
+#define COSY_SHARE_IN		(1u << 2)	/* without the others */
+#define COSY_SHARE_MOVE_FLAGS	(COSY_SHARE_CLOEXEC | COSY_SHARE_COPY | COSY_SHARE_IN)
+
+/**
+ * cosy_share_allows_fcntl() - test whether fcntl() can be made in a share
+ * @cmd: its command
+ *
+ * Locks of the process belong to a table of descriptors, and close-on-exec has no meaning in a
+ * share. The C library's header and that of the kernel exclude each other, so these are numbers.
+ *
+ * Return: true for commands that concern the open file or its pipe.
+ */
+static inline int cosy_share_allows_fcntl(unsigned int cmd)
+{
+	switch (cmd) {
+	case 3:		/* F_GETFL */
+	case 4:		/* F_SETFL */
+	case 36:	/* F_OFD_GETLK */
+	case 37:	/* F_OFD_SETLK */
+	case 38:	/* F_OFD_SETLKW */
+	case 1031:	/* F_SETPIPE_SZ */
+	case 1032:	/* F_GETPIPE_SZ */
+	case 1033:	/* F_ADD_SEALS */
+	case 1034:	/* F_GET_SEALS */
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* The numbers contain no sizes, as those of <linux/cosy.h>. */
+#define COSY_SHARE_CALL	_IO('Q', 0x50)
+#define COSY_SHARE_MOVE	_IO('Q', 0x51)
+/* Returns the number of descriptors in the share. Errors: EPERM, ESHUTDOWN. */
+#define COSY_SHARE_COUNT _IO('Q', 0x52)	/* no argument */
+
+#endif /* _UAPI_LINUX_COSY_SHARE_H */
