@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * module.c - shares whose tables are in the kernel.
+ *
+ * The descriptor of a share is an ordinary one. The program may close it, which ends the share.
+ */
+#include <errno.h>
+#include <sys/syscall.h>
+
+#include <linux/cosy.h>
+
+#include "device/device.h"
+#include "device/sys.h"
+#include "share/share.h"
+
+static long command(const struct cosy_share *share, unsigned int command, void *arg)
+{
+	const long ret = cosy_sys(SYS_ioctl, share->fd, command, (long)arg);
+
+	/* The share was closed; perhaps another file has its number. */
+	return ret == -ESHUTDOWN || ret == -ENOTTY ? -EBADF : ret;
+}
+
+/* Make a share. Return 0, -ENODEV if there is no module, or another error. */
+int cosy_share_in_module(struct cosy_share *share)
+{
+	struct cosy_share_create create = { .size = sizeof(create), .max = share->max };
+	const int device = cosy_device_get_own();
+	long ret;
+
+	if (device < 0)
+		return -ENODEV;
+	ret = cosy_sys(SYS_ioctl, device, COSY_IOC_SHARE, (long)&create);
+	/* A module without shares, or a device that was closed meanwhile. */
+	if (ret == -ENOTTY || ret == -EBADF)
+		return -ENODEV;
+	if (ret)
+		return (int)ret;
+	share->fd = create.fd;
+	share->id = create.id;
+	return 0;
+}
+
+/* Close all descriptors of a share. */
+void cosy_share_end_in_module(struct cosy_share *share)
+{
+	/* If it fails, the program has closed the share, and its number may be that of another file. */
+	if (command(share, COSY_SHARE_COUNT, NULL) >= 0)
+		cosy_sys(SYS_close, share->fd, 0, 0);
+}
+
+/* Return the number of descriptors. */
+uint32_t cosy_share_count_in_module(const struct cosy_share *share)
+{
+	const long ret = command(share, COSY_SHARE_COUNT, NULL);
+
+	return ret < 0 ? 0 : (uint32_t)ret;
+}
+
+/* Hand a descriptor over. Return the new one or -errno. */
+int cosy_share_move_in_module(struct cosy_share *share, int fd, int to, unsigned int flags)
+{
+	struct cosy_share_move move = {
+		.size = sizeof(move),
+		.flags = flags,
+		.fd = (uint32_t)fd,
+		.to = to,
+	};
+
+	return (int)command(share, COSY_SHARE_MOVE, &move);
+}
+
+/* Move an ordinary descriptor into the share. */
+static long move_in(struct cosy_share *share, int fd)
+{
+	const int ret = cosy_share_move_in_module(share, fd, -1, COSY_SHARE_IN);
+
+	cosy_sys(SYS_close, fd, 0, 0);
+	return ret;
+}
+
+static long move_pair_in(struct cosy_share *share, int *fds)
+{
+	const int first = (int)move_in(share, fds[0]), second = (int)move_in(share, fds[1]);
+
+	fds[0] = first;
+	fds[1] = second;
+	if (first >= 0 && second >= 0)
+		return 0;
+	if (first >= 0)
+		cosy_share_close(share, first);
+	if (second >= 0)
+		cosy_share_close(share, second);
+	return first < 0 ? first : second;
+}
+
+/* Make a call in the table of the process, where tracers, filters and audit rules see it. */
+static long call_outside(struct cosy_share *share, const struct share_kind *kind, long nr,
+			 const uint64_t *args)
+{
+	uint64_t given[6];
+	uint32_t copied = 0;
+	long ret = 0;
+
+	for (int i = 0; i < 6 && ret >= 0; i++) {
+		given[i] = args[i];
+		if (!share_translates(kind, nr, args, i))
+			continue;
+		ret = cosy_share_move_in_module(share, (int)args[i], -1,
+						COSY_SHARE_CLOEXEC |
+							(nr == SYS_close ? 0 : COSY_SHARE_COPY));
+		if (ret < 0)
+			break;
+		given[i] = (uint64_t)ret;
+		copied |= 1u << i;
+	}
+	if (ret >= 0) {
+		ret = cosy_sys_args(nr, given);
+		if (kind->makes == SHARE_RESULT && ret >= 0)
+			ret = move_in(share, (int)ret);
+		else if (kind->makes >= SHARE_PAIR && !ret)
+			ret = move_pair_in(share, (int *)(uintptr_t)given[kind->makes - SHARE_PAIR]);
+	}
+	for (int i = 0; i < 6; i++) {
+		if (copied >> i & 1 && nr != SYS_close)
+			cosy_sys(SYS_close, (long)given[i], 0, 0);
+	}
+	return ret;
+}
+
+/* Make a call. Return its result or -errno. */
+long cosy_share_call_in_module(struct cosy_share *share, const struct share_kind *kind, long nr,
+			       const uint64_t *args)
+{
+	struct cosy_share_call call = {
+		.nr = (uint32_t)nr,
+		.args = { args[0], args[1], args[2], args[3], args[4], args[5] },
+	};
+	const long ret = command(share, COSY_SHARE_CALL, &call);
+
+	if (__builtin_expect(ret == -ECANCELED && call.status == COSY_SHARE_LEFT, false))
+		return call_outside(share, kind, nr, args);
+	return ret;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * share.c - <cosy/share.h>: decides where the table of a share is, and makes the calls.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "device/device.h"
+#include "device/export.h"
+#include "device/extensible.h"
+#include "device/options.h"
+#include "share/share.h"
+
+#define DEFAULT_MAX	64u
+
+/* @args is the letters of the arguments, a literal. */
+#define MASK_OF(args, i) ((args "\0\0\0\0\0\0")[i] == 'd' ? 1u << (i) : 0u)
+
+/* Which arguments are descriptors, of all calls. */
+static const uint8_t masks[SHARE_CALLS] = {
+#define COSY_SYSCALL(nr, name, args, nested)                                                       \
+	[nr] = MASK_OF(args, 0) | MASK_OF(args, 1) | MASK_OF(args, 2) | MASK_OF(args, 3) |         \
+	       MASK_OF(args, 4) | MASK_OF(args, 5),
+#include <syscalls.def>
+};
+
+static const uint8_t makes[SHARE_CALLS] = {
+#define COSY_SHARES(name, what) [SYS_##name] = SHARE_##what,
+#define COSY_SHARES_PAIR(name, arg) [SYS_##name] = SHARE_PAIR + (arg),
+#include <syscalls.def>
+};
+
+int share_number(const struct cosy_share *share, int64_t fd)
+{
+	const int64_t number = fd - share_descriptor(share, 0);
+
+	return number >= 0 && number < COSY_SHARE_MAX ? (int)number : -EBADF;
+}
+
+int share_descriptor(const struct cosy_share *share, uint32_t number)
+{
+	return (int)(COSY_SHARE_FD | share->id << COSY_SHARE_ID_SHIFT | number);
+}
+
+bool share_translates(const struct share_kind *kind, long nr, const uint64_t *args, int i)
+{
+	if (!(kind->mask >> i & 1))
+		return false;
+	if (nr == SYS_openat && (int)args[i] == AT_FDCWD)
+		return false;
+	return nr != SYS_dup || (uint32_t)args[i] & COSY_SHARE_FD;
+}
+
+COSY_EXPORT int cosy_share_create(struct cosy_share **result,
+				  const struct cosy_share_options *options)
+{
+	struct cosy_share_options known;
+	struct cosy_share *share;
+	int err = cosy_extensible_copy(&known, sizeof(known), options);
+
+	if (err)
+		return err;
+	if (!known.max)
+		known.max = DEFAULT_MAX;
+	if (known.max > COSY_SHARE_MAX)
+		return -EINVAL;
+	share = aligned_alloc(64, (sizeof(*share) + 63) & ~(size_t)63);
+	if (!share)
+		return -ENOMEM;
+	memset(share, 0, sizeof(*share));
+	share->fd = -1;
+	share->max = known.max;
+	err = -ENODEV;
+	if (cosy_options().executor != COSY_EXECUTOR_USER &&
+	    cosy_options().executor != COSY_EXECUTOR_NATIVE)
+		err = cosy_share_in_module(share);
+	if (err == -ENODEV)
+		err = cosy_share_here(share);
+	if (err) {
+		free(share);
+		return err;
+	}
+	*result = share;
+	return 0;
+}
+
+COSY_EXPORT void cosy_share_destroy(struct cosy_share *share)
+{
+	if (!share)
+		return;
+	if (share->fd >= 0)
+		cosy_share_end_in_module(share);
+	else
+		cosy_share_end_here(share);
+	free(share);
+}
+
+static long call_in(struct cosy_share *share, long nr, const uint64_t *args)
+{
+	const struct share_kind kind = { makes[nr], masks[nr] };
+
+	return share->fd >= 0 ? cosy_share_call_in_module(share, &kind, nr, args) :
+				cosy_share_call_here(share, &kind, nr, args);
+}
+
+COSY_EXPORT long cosy_share_syscall(struct cosy_share *share, long nr, const uint64_t args[6])
+{
+	if (nr < 0 || nr >= SHARE_CALLS || makes[nr] == SHARE_REFUSED)
+		return -EINVAL;
+	return call_in(share, nr, args);
+}
+
+#define CALL_IN(share, nr, ...) call_in(share, nr, (const uint64_t[6]){ __VA_ARGS__ })
+
+static uint64_t number_of(const void *address)
+{
+	return (uint64_t)(uintptr_t)address;
+}
+
+COSY_EXPORT int cosy_share_open(struct cosy_share *share, int dir, const char *path, int flags,
+				mode_t mode)
+{
+	return (int)CALL_IN(share, SYS_openat, (uint64_t)dir, number_of(path), (uint64_t)flags, mode);
+}
+
+COSY_EXPORT int cosy_share_socket(struct cosy_share *share, int domain, int type, int protocol)
+{
+	return (int)CALL_IN(share, SYS_socket, (uint64_t)domain, (uint64_t)type,
+			    (uint64_t)protocol);
+}
+
+COSY_EXPORT int cosy_share_accept(struct cosy_share *share, int fd, struct sockaddr *address,
+				  socklen_t *size, int flags)
+{
+	return (int)CALL_IN(share, SYS_accept4, (uint64_t)fd, number_of(address), number_of(size),
+			    (uint64_t)flags);
+}
+
+COSY_EXPORT int cosy_share_pipe(struct cosy_share *share, int fds[2], int flags)
+{
+	return (int)CALL_IN(share, SYS_pipe2, number_of(fds), (uint64_t)flags);
+}
+
+COSY_EXPORT int cosy_share_dup(struct cosy_share *share, int fd)
+{
+	return (int)CALL_IN(share, SYS_dup, (uint64_t)fd);
+}
+
+COSY_EXPORT int cosy_share_close(struct cosy_share *share, int fd)
+{
+	return (int)CALL_IN(share, SYS_close, (uint64_t)fd);
+}
+
+COSY_EXPORT ssize_t cosy_share_read(struct cosy_share *share, int fd, void *data, size_t size)
+{
+	return CALL_IN(share, SYS_read, (uint64_t)fd, number_of(data), size);
+}
+
+COSY_EXPORT ssize_t cosy_share_write(struct cosy_share *share, int fd, const void *data,
+				     size_t size)
+{
+	return CALL_IN(share, SYS_write, (uint64_t)fd, number_of(data), size);
+}
+
+COSY_EXPORT ssize_t cosy_share_recv(struct cosy_share *share, int fd, void *data, size_t size,
+				    int flags)
+{
+	return CALL_IN(share, SYS_recvfrom, (uint64_t)fd, number_of(data), size, (uint64_t)flags);
+}
+
+COSY_EXPORT ssize_t cosy_share_send(struct cosy_share *share, int fd, const void *data, size_t size,
+				    int flags)
+{
+	return CALL_IN(share, SYS_sendto, (uint64_t)fd, number_of(data), size, (uint64_t)flags);
+}
+
+COSY_EXPORT int cosy_share_give(struct cosy_share *share, int fd, struct cosy_share *to)
+{
+	if (share->fd < 0 && to->fd < 0)
+		return cosy_share_give_here(share, fd, to);
+	/* Shares of one process are all of one kind, unless the module has come or gone meanwhile. */
+	if (share->fd < 0 || to->fd < 0)
+		return -EINVAL;
+	return cosy_share_move_in_module(share, fd, to->fd, 0);
+}
+
+COSY_EXPORT int cosy_share_install(struct cosy_share *share, int fd, int flags)
+{
+	if (flags & ~O_CLOEXEC)
+		return -EINVAL;
+	if (share->fd < 0)
+		return cosy_share_install_here(share, fd, flags);
+	return cosy_share_move_in_module(share, fd, -1, flags ? COSY_SHARE_CLOEXEC : 0);
+}
+
+COSY_EXPORT void cosy_share_info(struct cosy_share *share, struct cosy_share_info *info, size_t size)
+{
+	struct cosy_share_info found = { .max = share->max, .kernel = share->fd >= 0 };
+
+	if (found.kernel)
+		found.open = cosy_share_count_in_module(share);
+	else
+		found.open = __atomic_load_n(&share->open, __ATOMIC_RELAXED);
+	memset(info, 0, size);
+	memcpy(info, &found, size < sizeof(found) ? size : sizeof(found));
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * share.h - the two kinds of shares: tables in the kernel (module.c), and tables here (user.c).
+ */
+#ifndef COSY_SHARE_SHARE_H
+#define COSY_SHARE_SHARE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/cosy_share.h>
+
+#include <cosy/share.h>
+
+/* What a call makes, as in syscalls.def. */
+enum share_makes {
+	SHARE_REFUSED,	/* not a call for shares */
+	SHARE_NOTHING,
+	SHARE_RESULT,
+	SHARE_PAIR,	/* + the number of the argument */
+};
+
+/**
+ * struct share_kind - a system call
+ * @makes: enum share_makes
+ * @mask:  bit i: argument i is a descriptor
+ */
+struct share_kind {
+	uint8_t makes;
+	uint8_t mask;
+};
+
+/* Larger than the number of any call. */
+#define SHARE_CALLS	512
+
+/**
+ * struct share_file - a file of a table here
+ * @fd:	   its ordinary descriptor
+ * @users: number of calls that use it, and 1 while it is in the table
+ */
+struct share_file {
+	int fd;
+	uint32_t users;
+};
+
+/**
+ * struct cosy_share - a share
+ * @fd:	    descriptor of the module's share; -1: the table is here
+ * @id:	    its number in descriptors
+ * @max:    maximum number of descriptors
+ * @lock:   protects the following, if the table is here
+ * @open:   number of files
+ * @first:  numbers below it are not free
+ * @size:   length of @files
+ * @files:  the table; NULL: free, &share_reserved: a call makes this descriptor
+ * @forked: this process is a child of the one that has made it
+ * @previous: pointer to it, in the list of all tables here
+ * @next:     the next one
+ */
+struct cosy_share {
+	int fd;
+	uint32_t id;
+	uint32_t max;
+	pthread_mutex_t lock;
+	uint32_t open;
+	uint32_t first;
+	uint32_t size;
+	struct share_file **files;
+	bool forked;
+	struct cosy_share **previous;
+	struct cosy_share *next;
+};
+
+/**
+ * share_number() - get the number of a descriptor in the table
+ * @share: the share
+ * @fd:	   the descriptor
+ *
+ * Return: the number; -EBADF if it is not of this share.
+ */
+int share_number(const struct cosy_share *share, int64_t fd);
+
+/** share_descriptor() - the reverse */
+int share_descriptor(const struct cosy_share *share, uint32_t number);
+
+/**
+ * share_translates() - test whether an argument is a descriptor that has to be of the share
+ * @kind: the call
+ * @nr:	  its number
+ * @args: its arguments
+ * @i:	  number of the argument
+ */
+bool share_translates(const struct share_kind *kind, long nr, const uint64_t *args, int i);
+
+/* module.c */
+int cosy_share_in_module(struct cosy_share *share);
+void cosy_share_end_in_module(struct cosy_share *share);
+long cosy_share_call_in_module(struct cosy_share *share, const struct share_kind *kind, long nr,
+			       const uint64_t *args);
+int cosy_share_move_in_module(struct cosy_share *share, int fd, int to, unsigned int flags);
+uint32_t cosy_share_count_in_module(const struct cosy_share *share);
+
+/* user.c */
+int cosy_share_here(struct cosy_share *share);
+void cosy_share_end_here(struct cosy_share *share);
+long cosy_share_call_here(struct cosy_share *share, const struct share_kind *kind, long nr,
+			  const uint64_t *args);
+int cosy_share_give_here(struct cosy_share *share, int fd, struct cosy_share *to);
+int cosy_share_install_here(struct cosy_share *share, int fd, int flags);
+
+#endif /* COSY_SHARE_SHARE_H */

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * user.c - shares whose tables are here, and whose files are in the process's table.
+ *
+ * A call uses an ordinary descriptor. It must stay that of the file until the call has returned, also
+ * if another thread closes the descriptor of the share meanwhile: otherwise the call could get
+ * another file of the program. So the last one that uses it closes it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <linux/memfd.h>
+
+#include "device/sys.h"
+#include "share/share.h"
+
+/* Takes the place of a file that a call is about to make. */
+static struct share_file share_reserved;
+
+/* All tables, so that a child can close their files. Taken before the lock of a share. */
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct cosy_share *all;
+static uint64_t sum_of_max;
+static uint32_t made;
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&all_lock);
+	for (struct cosy_share *share = all; share; share = share->next)
+		pthread_mutex_lock(&share->lock);
+}
+
+static void after_fork(void)
+{
+	for (struct cosy_share *share = all; share; share = share->next)
+		pthread_mutex_unlock(&share->lock);
+	pthread_mutex_unlock(&all_lock);
+}
+
+static void close_all(struct cosy_share *share)
+{
+	for (uint32_t i = 0; i < share->size; i++) {
+		struct share_file *file = share->files[i];
+
+		if (!file || file == &share_reserved)
+			continue;
+		cosy_sys(SYS_close, file->fd, 0, 0);
+		free(file);
+	}
+	free(share->files);
+	share->files = NULL;
+	share->size = 0;
+	share->open = 0;
+}
+
+static void after_fork_in_child(void)
+{
+	for (struct cosy_share *share = all; share; share = share->next) {
+		close_all(share);
+		share->forked = true;
+		sum_of_max -= share->max;
+	}
+	after_fork();
+}
+
+/* Count the descriptors of the process. Return 0 if /proc does not tell. */
+static uint64_t count_open(void)
+{
+	uint64_t n = 0;
+	char entries[4096] __attribute__((aligned(8)));
+	const long dir = cosy_sys6(SYS_openat, AT_FDCWD, (long)"/proc/self/fd",
+				   O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
+	long size;
+
+	if (dir < 0)
+		return 0;
+	while ((size = cosy_sys(SYS_getdents64, dir, (long)entries, sizeof(entries))) > 0) {
+		for (long at = 0; at < size;) {
+			uint16_t length;
+
+			/* struct linux_dirent64: the length is after two 64-bit numbers. */
+			memcpy(&length, entries + at + 16, sizeof(length));
+			at += length;
+			n++;
+		}
+	}
+	cosy_sys(SYS_close, dir, 0, 0);
+	/* Without ".", ".." and the directory itself. */
+	return n > 3 ? n - 3 : 0;
+}
+
+/* Make an empty table. Return 0 or -errno. */
+int cosy_share_here(struct cosy_share *share)
+{
+	static bool handlers;
+	struct rlimit limit = { 0, 0 };
+	uint64_t open = count_open();
+	int err = 0;
+
+	cosy_sys(SYS_getrlimit, RLIMIT_NOFILE, (long)&limit, 0);
+	pthread_mutex_init(&share->lock, NULL);
+	pthread_mutex_lock(&all_lock);
+	if (!handlers && pthread_atfork(before_fork, after_fork, after_fork_in_child))
+		err = -ENOMEM;
+	else if (open + sum_of_max + share->max > limit.rlim_cur)
+		err = -EMFILE;
+	handlers |= err != -ENOMEM;
+	if (!err) {
+		sum_of_max += share->max;
+		share->id = ++made & COSY_SHARE_ID_MASK;
+		share->next = all;
+		share->previous = &all;
+		if (all)
+			all->previous = &share->next;
+		all = share;
+	}
+	pthread_mutex_unlock(&all_lock);
+	return err;
+}
+
+/* Close all descriptors of a table. */
+void cosy_share_end_here(struct cosy_share *share)
+{
+	pthread_mutex_lock(&all_lock);
+	*share->previous = share->next;
+	if (share->next)
+		share->next->previous = share->previous;
+	if (!share->forked)
+		sum_of_max -= share->max;
+	pthread_mutex_unlock(&all_lock);
+	close_all(share);
+	pthread_mutex_destroy(&share->lock);
+}
+
+/* Return the file of a descriptor, or NULL. With the lock. */
+static struct share_file *find(const struct cosy_share *share, int fd)
+{
+	const int number = share_number(share, fd);
+	struct share_file *file = NULL;
+
+	if (number >= 0 && (uint32_t)number < share->size)
+		file = share->files[number];
+	return file == &share_reserved ? NULL : file;
+}
+
+/* Empty a place of the table. With the lock. */
+static void empty(struct cosy_share *share, uint32_t number)
+{
+	share->files[number] = NULL;
+	__atomic_store_n(&share->open, share->open - 1, __ATOMIC_RELAXED);
+	if (number < share->first)
+		share->first = number;
+}
+
+/* Return the file of a descriptor, to be put by put_file(), or NULL. */
+static struct share_file *get_file(struct cosy_share *share, int fd)
+{
+	struct share_file *file;
+
+	pthread_mutex_lock(&share->lock);
+	file = find(share, fd);
+	if (file)
+		__atomic_fetch_add(&file->users, 1, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&share->lock);
+	return file;
+}
+
+/* The same, and take it out of the table, if it is @only or that is NULL. */
+static struct share_file *take_file(struct cosy_share *share, int fd,
+				    const struct share_file *only)
+{
+	struct share_file *file;
+
+	pthread_mutex_lock(&share->lock);
+	file = find(share, fd);
+	if (only && file != only)
+		file = NULL;
+	if (file)
+		empty(share, (uint32_t)share_number(share, fd));
+	pthread_mutex_unlock(&share->lock);
+	return file;
+}
+
+/* Return the result of close(), if this is the last user, otherwise 0. */
+static long put_file(struct share_file *file)
+{
+	long ret;
+
+	if (__atomic_sub_fetch(&file->users, 1, __ATOMIC_ACQ_REL))
+		return 0;
+	ret = cosy_sys(SYS_close, file->fd, 0, 0);
+	free(file);
+	return ret;
+}
+
+static int grow(struct cosy_share *share)
+{
+	uint32_t size = share->size ? share->size * 2 : 64;
+	struct share_file **files;
+
+	if (size > share->max)
+		size = share->max;
+	files = realloc(share->files, size * sizeof(struct share_file *));
+	if (!files)
+		return -ENOMEM;
+	memset(files + share->size, 0, (size - share->size) * sizeof(struct share_file *));
+	share->files = files;
+	share->size = size;
+	return 0;
+}
+
+/* Reserve the lowest number that is free. Return it or -errno. */
+static int reserve(struct cosy_share *share)
+{
+	struct rlimit limit = { 0, 0 };
+	uint32_t number;
+	int ret = -EMFILE;
+
+	cosy_sys(SYS_getrlimit, RLIMIT_NOFILE, (long)&limit, 0);
+	pthread_mutex_lock(&share->lock);
+	for (number = share->first; number < share->size && share->files[number]; number++)
+		;
+	if (number < share->max && number < limit.rlim_cur)
+		ret = number < share->size ? 0 : grow(share);
+	if (!ret) {
+		share->files[number] = &share_reserved;
+		share->first = number + 1;
+		__atomic_store_n(&share->open, share->open + 1, __ATOMIC_RELAXED);
+		ret = (int)number;
+	}
+	pthread_mutex_unlock(&share->lock);
+	return ret;
+}
+
+/* End a reservation, by a file or NULL. Return the descriptor. */
+static int fill(struct cosy_share *share, int number, struct share_file *file)
+{
+	pthread_mutex_lock(&share->lock);
+	if (file)
+		share->files[number] = file;
+	else
+		empty(share, (uint32_t)number);
+	pthread_mutex_unlock(&share->lock);
+	return share_descriptor(share, (uint32_t)number);
+}
+
+/* The same with a new ordinary descriptor. */
+static int fill_fd(struct cosy_share *share, int number, int fd)
+{
+	struct share_file *file = malloc(sizeof(*file));
+
+	if (!file) {
+		cosy_sys(SYS_close, fd, 0, 0);
+		fill(share, number, NULL);
+		return -ENOMEM;
+	}
+	file->fd = fd;
+	file->users = 1;
+	return fill(share, number, file);
+}
+
+/* exec() closes the descriptors of a share: make the call so that it does. */
+static long make(long nr, uint64_t *args)
+{
+	switch (nr) {
+	case SYS_dup:
+		return cosy_sys(SYS_fcntl, (long)args[0], F_DUPFD_CLOEXEC, 0);
+	case SYS_accept:
+		args[3] = 0;
+		nr = SYS_accept4;
+		/* fallthrough */
+	case SYS_accept4:
+		args[3] |= SOCK_CLOEXEC;
+		break;
+	case SYS_openat:
+		args[2] |= O_CLOEXEC;
+		break;
+	case SYS_memfd_create:
+		args[1] |= MFD_CLOEXEC;
+		break;
+	case SYS_epoll_create1:
+		args[0] |= O_CLOEXEC;
+		break;
+	/* All of these have the same flag. */
+	case SYS_socket:
+	case SYS_socketpair:
+	case SYS_pipe2:
+	case SYS_eventfd2:
+	case SYS_timerfd_create:
+		args[1] |= O_CLOEXEC;
+		break;
+	default:
+		break;
+	}
+	return cosy_sys_args(nr, args);
+}
+
+static long fill_pair(struct cosy_share *share, const int *numbers, int *fds)
+{
+	for (int i = 0; i < 2; i++)
+		fds[i] = fill_fd(share, numbers[i], fds[i]);
+	if (fds[0] >= 0 && fds[1] >= 0)
+		return 0;
+	for (int i = 0; i < 2; i++) {
+		if (fds[i] >= 0)
+			cosy_share_close(share, fds[i]);
+	}
+	return -ENOMEM;
+}
+
+/* Make a call that makes @n descriptors. */
+static long make_new(struct cosy_share *share, const struct share_kind *kind, long nr,
+		     uint64_t *args)
+{
+	const int n = kind->makes == SHARE_NOTHING ? 0 : kind->makes == SHARE_RESULT ? 1 : 2;
+	int numbers[2], reserved = 0;
+	long ret = 0;
+
+	while (reserved < n && ret >= 0) {
+		ret = reserve(share);
+		if (ret >= 0)
+			numbers[reserved++] = (int)ret;
+	}
+	if (ret >= 0)
+		ret = make(nr, args);
+	if (ret >= 0 && n == 1)
+		return fill_fd(share, numbers[0], (int)ret);
+	if (ret >= 0 && n == 2)
+		return fill_pair(share, numbers,
+				 (int *)(uintptr_t)args[kind->makes - SHARE_PAIR]);
+	while (reserved)
+		fill(share, numbers[--reserved], NULL);
+	return ret;
+}
+
+/* Make a call. Return its result or -errno. */
+long cosy_share_call_here(struct cosy_share *share, const struct share_kind *kind, long nr,
+			  const uint64_t *args)
+{
+	struct share_file *files[6] = { NULL };
+	uint64_t given[6];
+	long ret = 0;
+
+	if (share->forked)
+		return -EPERM;
+	if (nr == SYS_close) {
+		files[0] = take_file(share, (int)args[0], NULL);
+		return files[0] ? put_file(files[0]) : -EBADF;
+	}
+	for (int i = 0; i < 6 && !ret; i++) {
+		given[i] = args[i];
+		if (!share_translates(kind, nr, args, i))
+			continue;
+		files[i] = get_file(share, (int)args[i]);
+		if (files[i])
+			given[i] = (uint64_t)files[i]->fd;
+		else
+			ret = -EBADF;
+	}
+	if (!ret && nr == SYS_fcntl && !cosy_share_allows_fcntl((unsigned int)args[1]))
+		ret = -EINVAL;
+	if (!ret)
+		ret = make_new(share, kind, nr, given);
+	for (int i = 0; i < 6; i++) {
+		if (files[i])
+			put_file(files[i]);
+	}
+	return ret;
+}
+
+/* Hand a descriptor to another table. Return the new one or -errno. */
+int cosy_share_give_here(struct cosy_share *share, int fd, struct cosy_share *to)
+{
+	struct share_file *file;
+	int number;
+
+	if (share->forked || to->forked)
+		return -EPERM;
+	if (share_number(share, fd) < 0)
+		return -EBADF;
+	number = reserve(to);
+	if (number < 0)
+		return number;
+	file = take_file(share, fd, NULL);
+	if (!file) {
+		fill(to, number, NULL);
+		return -EBADF;
+	}
+	return fill(to, number, file);
+}
+
+/* Hand a descriptor to the process. Return the new one or -errno. */
+int cosy_share_install_here(struct cosy_share *share, int fd, int flags)
+{
+	struct share_file *file;
+	long ret;
+
+	if (share->forked)
+		return -EPERM;
+	file = get_file(share, fd);
+	if (!file)
+		return -EBADF;
+	/* Another number: calls may use the file, and the lowest one is expected. */
+	ret = cosy_sys(SYS_fcntl, file->fd, flags ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
+	if (ret >= 0 && !take_file(share, fd, file)) {
+		cosy_sys(SYS_close, ret, 0, 0);
+		ret = -EBADF;
+	} else if (ret >= 0) {
+		/* The reference of the table. */
+		put_file(file);
+	}
+	put_file(file);
+	return (int)ret;
+}
