@@ -10,11 +10,13 @@
  *	mempass-mmap	gets 4 MiB by mmap(); each worker writes to each page, one after the other; frees it
  *	mempass-ranges	the same by a range
  *	dup		duplicates a descriptor and closes the copy, 1000 times
+ *	dup-share	the same in a share of each worker
  *
  * Prints the time, the CPU time, and the page faults and context switches of a round.
  */
 #define _GNU_SOURCE
 #include <err.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@
 #include <unistd.h>
 
 #include <cosy/range.h>
+#include <cosy/share.h>
 #include <cosy/team.h>
 
 #include "times.h"
@@ -119,7 +122,8 @@ static void mempass(void *arg)
 
 static void dups(void *arg)
 {
-	int fd = dup(0);
+	/* Each worker has a file of its own. */
+	int fd = open("/dev/null", O_RDONLY);
 
 	(void)arg;
 	while (atomic_fetch_sub(&left, 1) > 0) {
@@ -127,6 +131,20 @@ static void dups(void *arg)
 			close(dup(fd));
 	}
 	close(fd);
+}
+
+static void dups_in_share(void *arg)
+{
+	COSY_SHARE_SCOPE share = NULL;
+	int fd;
+
+	(void)arg;
+	check(cosy_share_create(&share, NULL), "cosy_share_create");
+	fd = cosy_share_open(share, AT_FDCWD, "/dev/null", O_RDONLY, 0);
+	while (atomic_fetch_sub(&left, 1) > 0) {
+		for (int i = 0; i < DUPS; i++)
+			cosy_share_close(share, cosy_share_dup(share, fd));
+	}
 }
 
 /* Keep a colour on each worker. */
@@ -161,6 +179,7 @@ int main(int argc, char **argv)
 		{ "memclone-mmap", memclone, MMAP }, { "memclone-malloc", memclone, MALLOC },
 		{ "memclone-ranges", memclone, RANGES }, { "mempass-mmap", mempass, MMAP },
 		{ "mempass-ranges", mempass, RANGES }, { "dup", dups, MMAP },
+		{ "dup-share", dups_in_share, MMAP },
 	};
 	struct rusage before, after;
 	long rounds;
