@@ -205,14 +205,6 @@ int cosy_shared_device(void)
 		       COSY_DEVICE_CLOSED;
 }
 
-/* Programs built with -fcosy-auto leave the C library alone. */
-const unsigned int cosy_calls_before_redirect;
-
-void cosy_redirect_libc(int fd)
-{
-	(void)fd;
-}
-
 /*
  * Close the device for good, because the shared library that contains this file is unloaded, or
  * the process ends. The library's other destructors have made their calls before.

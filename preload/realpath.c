@@ -10,6 +10,7 @@
 #include <linux/errno.h>
 
 #include "next.h"
+#include "watched.h"
 #include "wrapper.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -50,11 +51,14 @@ static size_t canonical_length(const char *path)
 	return 0;
 }
 
-/* Return the next library's function. */
+/* Return the next library's function, which is called now. */
 static void *next_of(enum cosy_function function)
 {
 	void *next = __atomic_load_n(&cosy_nexts[function], __ATOMIC_RELAXED);
 
+	/* glibc makes calls itself. */
+	if (cosy_counts_libc)
+		cosy_before_libc();
 	return next ? next : cosy_resolve(function);
 }
 

@@ -13,7 +13,7 @@
  * address is the same as before for seccomp filters and dispatched system calls. Code that jumps to the
  * second instruction, and a thread that is between the two, go on as before.
  *
- * It is done once, after the process has made some calls through the module. Nothing is changed if
+ * It is done once, after the process has called functions of libc.def. Nothing is changed if
  * anything is unexpected: another C library, bytes that differ (also because a debugger or another library has
  * replaced them), text that cannot be read or must not become writable, a seccomp filter, or
  * further threads, although they would see each jump as a whole.
@@ -26,6 +26,14 @@
 #include "next.h"
 #include "sites.h"
 #include "symbols.h"
+#include "watched.h"
+
+/*
+ * Redirecting the places costs about 55,000 instructions, and each call saves more than 1,000. It also divides
+ * a mapping into three, and the kernel's structure of mappings makes mmap() cost 10,000 more with some
+ * numbers of mappings. So other processes keep glibc's code.
+ */
+#define LIBC_CALLS	48
 
 #define SIG_BLOCK	0
 #define SIG_SETMASK	2
@@ -178,19 +186,14 @@ static bool has_filter(int fd)
 	       !(info.flags & COSY_INFO_UNFILTERED);
 }
 
-/* It costs about 60,000 instructions, and a call through the module saves more than 1,000. */
-const unsigned int cosy_calls_before_redirect = 48;
-
-void cosy_redirect_libc(int fd)
+/* Make the calls of the places through the module, which is open as @fd. */
+static void redirect(int fd)
 {
-	static bool done;
 	uintptr_t first = UINTPTR_MAX, last = 0, readable = 0, at;
 	const unsigned char *call;
 	const struct link_map *libc;
 	uint64_t all = ~0ull, mask;
 
-	if (cosy_leaves_libc() || __atomic_exchange_n(&done, true, __ATOMIC_RELAXED))
-		return;
 	libc = cosy_libc();
 	if (!libc || !is_single_threaded(libc) || has_filter(fd))
 		return;
@@ -218,4 +221,20 @@ void cosy_redirect_libc(int fd)
 		cosy_sys(__NR_mprotect, (long)first, (long)(last - first), PROT_READ | PROT_EXEC);
 	}
 	cosy_sys6(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0, 0);
+}
+
+bool cosy_counts_libc = true;
+
+void cosy_before_libc(void)
+{
+	static unsigned int counted;
+	int device = cosy_count_call();
+
+	if (device >= 0 && !cosy_opens_at_first_call() &&
+	    __atomic_add_fetch(&counted, 1, __ATOMIC_RELAXED) < LIBC_CALLS)
+		return;
+	if ((device >= 0 || device == COSY_DEVICE_OFF) &&
+	    __atomic_exchange_n(&cosy_counts_libc, false, __ATOMIC_RELAXED) &&
+	    device >= 0 && !cosy_leaves_libc())
+		redirect(device);
 }

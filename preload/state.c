@@ -39,7 +39,6 @@ const char *cosy_single_threaded;
 
 static unsigned int calls;		/* native calls since the device was closed */
 static unsigned int calls_needed = COSY_PRELOAD_NATIVE_CALLS;
-static unsigned int counted;	/* calls of the module that were counted */
 static unsigned int lost;		/* number of times the program closed the device */
 static int shared = -1;		/* the regions' descriptor, if it is used */
 static int lost_device = -1;	/* the descriptor that the program closed last */
@@ -51,6 +50,8 @@ static const char names[] =
 #include "watched.def"
 #define COSY_REALPATH(function) #function "\0"
 #include "realpath.def"
+#define COSY_LIBC(function) #function "\0"
+#include "libc.def"
 	;
 
 const char *cosy_function_name(enum cosy_function function)
@@ -64,19 +65,11 @@ const char *cosy_function_name(enum cosy_function function)
 	return name;
 }
 
-/* Return true if calls of the module are still counted. */
-static bool counts_made(void)
-{
-	return __atomic_load_n(&counted, __ATOMIC_RELAXED) < cosy_calls_before_redirect;
-}
-
 void *cosy_resolve(enum cosy_function function)
 {
 	enum cosy_route route;
 	void *next = cosy_next(function, &route);
 
-	if (route == COSY_ROUTE_MODULE && counts_made())
-		route = COSY_ROUTE_COUNTED;
 	__atomic_store_n(&cosy_nexts[function], next, __ATOMIC_RELAXED);
 	/* If another library also interposes the function, that library must see the calls. */
 	__atomic_store_n(&cosy_routes[function], route, __ATOMIC_RELEASE);
@@ -222,24 +215,12 @@ static bool enough_calls(void)
 	       (made == 1 && cosy_opens_at_first_call());
 }
 
-/*
- * Count a call of the module. After enough of them, glibc's own calls go through it, too, and none
- * is counted any more.
- */
-static void count_made(int device)
+int cosy_count_call(void)
 {
-	unsigned int number = __atomic_add_fetch(&counted, 1, __ATOMIC_RELAXED);
-	uint8_t route;
-
-	if (number < cosy_calls_before_redirect && !cosy_opens_at_first_call())
-		return;
-	__atomic_store_n(&counted, cosy_calls_before_redirect, __ATOMIC_RELAXED);
-	cosy_redirect_libc(device);
-	for (int i = 0; i < COSY_FUNCTIONS; i++) {
-		route = COSY_ROUTE_COUNTED;
-		__atomic_compare_exchange_n(&cosy_routes[i], &route, COSY_ROUTE_MODULE, false,
-					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-	}
+	if (__atomic_load_n(&cosy_device, __ATOMIC_RELAXED) == COSY_DEVICE_CLOSED &&
+	    cosy_is_loaded() && enough_calls())
+		try_device();
+	return __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
 }
 
 bool cosy_prepare(enum cosy_function function)
@@ -260,9 +241,7 @@ bool cosy_prepare(enum cosy_function function)
 	    COSY_ROUTE_UNKNOWN)
 		cosy_resolve(function);
 	route = __atomic_load_n(&cosy_routes[function], __ATOMIC_RELAXED);
-	if (route == COSY_ROUTE_COUNTED && device >= 0)
-		count_made(device);
-	if (route == COSY_ROUTE_COUNTED || route == COSY_ROUTE_MODULE)
+	if (route == COSY_ROUTE_MODULE)
 		return device >= 0 ||
 		       (fd >= 0 ? share_device(fd) : try_device());
 	/* The calls that were counted may be calls of this function. */

@@ -18,6 +18,8 @@ enum cosy_function {
 #include "watched.def"
 #define COSY_REALPATH(function) COSY_FN_##function,
 #include "realpath.def"
+#define COSY_LIBC(function) COSY_FN_##function,
+#include "libc.def"
 /* Not functions, but places in the C library, which have a route, too. */
 	COSY_FN_SITES,
 	COSY_FN_LAST_FUNCTION = COSY_FN_SITES - 1,
@@ -31,13 +33,11 @@ enum cosy_function {
  * @COSY_ROUTE_UNKNOWN: not decided yet
  * @COSY_ROUTE_MODULE:	by the module, if the device is open
  * @COSY_ROUTE_NEXT:	always by the next library
- * @COSY_ROUTE_COUNTED:	as @COSY_ROUTE_MODULE, but each call takes the slow path, which counts it
  */
 enum cosy_route {
 	COSY_ROUTE_UNKNOWN,
 	COSY_ROUTE_MODULE,
 	COSY_ROUTE_NEXT,
-	COSY_ROUTE_COUNTED,
 };
 
 /* Values of cosy_device that are not descriptors. */
@@ -120,15 +120,13 @@ void *cosy_resolve(enum cosy_function function) COSY_HIDDEN;
 int cosy_shared_device(void) COSY_HIDDEN;
 
 /**
- * cosy_redirect_libc() - make the calls that glibc makes itself through the module
- * @fd: the device
+ * cosy_count_call() - count a call that the module could make, and open the device after enough
  *
- * In libcosy-preload.so (sites.c). Async-signal-safe, thread-safe, keeps errno.
+ * Async-signal-safe, thread-safe, keeps errno.
+ *
+ * Return: the device, or a value of cosy_device that is no descriptor.
  */
-void cosy_redirect_libc(int fd) COSY_HIDDEN;
-
-/* The number of calls of the module before cosy_redirect_libc() is called; 0: never. */
-extern const unsigned int cosy_calls_before_redirect COSY_HIDDEN;
+int cosy_count_call(void) COSY_HIDDEN;
 
 /**
  * cosy_before_fork() - close the device before a fork, unless regions use it, too

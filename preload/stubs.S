@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * stubs.S - the functions of watched.def, except those of exec.c, and execl() and its like: call
- * cosy_before() or cosy_before_list(), then jump to the next library's function. Before the jump they restore the stack, for vfork(), and all
- * arguments, for syscall().
+ * stubs.S - the functions of libc.def and watched.def, except those of exec.c, and execl() and its
+ * like: call cosy_before() or cosy_before_list(), then jump to the next library's function. Before the
+ * jump they restore the stack, for vfork(), and all arguments, for syscall().
  */
 #include <asm/unistd.h>
 
@@ -84,7 +84,22 @@
 	end	\name
 .endm
 
+/* A function of libc.def. When its calls are no longer counted, the stub only jumps. */
+.macro	counted name
+	begin	\name
+	cmpb	$0, cosy_counts_libc(%rip)
+	jne	1f
+	mov	cosy_nexts + .Lfn_\name * 8(%rip), %r11
+	test	%r11, %r11
+	jz	1f
+	jmp	*%r11
+1:	notify	.Lfn_\name
+	end	\name
+.endm
+
 	.text
+#define COSY_LIBC(function)	counted function;
+#include "libc.def"
 	list	execl, 0
 	list	execle, 1
 	list	execlp, 2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * watched.c - the function that the stubs of watched.def call.
+ * watched.c - the function that the stubs of watched.def and libc.def call.
  */
 #include "next.h"
 #include "state.h"
@@ -22,6 +22,11 @@ void *cosy_before(enum cosy_function function, long arg0, long arg1)
 		BEFORE_##notice;	\
 		break;
 #include "watched.def"
+#define COSY_LIBC(function) case COSY_FN_##function:
+#include "libc.def"
+		if (cosy_counts_libc)
+			cosy_before_libc();
+		break;
 	default:
 		break;
 	}

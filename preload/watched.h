@@ -8,7 +8,7 @@
 #include "state.h"
 
 /**
- * cosy_before() - prepare for a call of a function of watched.def
+ * cosy_before() - prepare for a call of a function of watched.def or libc.def
  * @function: the function
  * @arg0:     its first argument
  * @arg1:     its second argument
@@ -17,6 +17,17 @@
  */
 void *cosy_before(enum cosy_function function, long arg0, long arg1)
 	COSY_HIDDEN;
+
+/* The calls of the functions of libc.def are still counted. */
+extern bool cosy_counts_libc COSY_HIDDEN;
+
+/**
+ * cosy_before_libc() - count a call of a function of libc.def
+ *
+ * After enough of them, the calls that glibc makes itself go through the module (sites.c).
+ * Async-signal-safe, thread-safe, keeps errno.
+ */
+void cosy_before_libc(void) COSY_HIDDEN;
 
 /* enum cosy_list - functions whose arguments are a list; stubs.S contains the same numbers */
 enum cosy_list {
