@@ -79,37 +79,51 @@ void __init cosy_ring_init(void)
 
 /**
  * struct cosy_ring_run - what is done in one entry into a ring
- * @done:  number of completions
+ * @begin: ring->done_tail at its beginning
+ * @end:   ring->done_tail when nothing more may complete. An entry that is given back decrements it
  * @given: number of entries that were given back
  * @quiet: number of calls that were made and do not complete
  * @calls: number of calls that were made
- * @max:   maximum of @done + @given
  * @sleeps: the thread sleeps if nothing completes, and nothing is given back
  */
 struct cosy_ring_run {
-	unsigned int done;
+	u32 begin;
+	u32 end;
 	unsigned int given;
 	unsigned int quiet;
 	unsigned int calls;
-	unsigned int max;
 	bool sleeps;
 };
 
-static __always_inline bool cosy_run_has_room(const struct cosy_ring_run *run, unsigned int n)
+/* Return true if @n more entries may complete, or be given back. */
+static __always_inline bool cosy_run_has_room(const struct cosy_ring *ring,
+					      const struct cosy_ring_run *run, s32 n)
 {
-	return run->done + run->given + n <= run->max;
+	return (s32)(run->end - ring->done_tail) >= n;
 }
 
-static __always_inline void cosy_ring_complete(struct cosy_ring *ring, struct cosy_ring_run *run,
-					       u64 op, s64 result)
+/* The arguments of tracepoints are computed only if these are on. */
+static __always_inline void cosy_ring_trace_submit(const struct cosy_ring *ring, u64 op, u32 nr)
+{
+	if (trace_submit_enabled())
+		trace_submit(ring->loop->id, (u32)op, nr);
+}
+
+static __always_inline void cosy_ring_trace_start(const struct cosy_ring *ring, u64 op)
+{
+	if (trace_start_enabled())
+		trace_start(ring->loop->id, (u32)op);
+}
+
+static __always_inline void cosy_ring_complete(struct cosy_ring *ring, u64 op, s64 result)
 {
 	struct cosy_ring_done *done = &ring->done[ring->done_tail & ring->mask];
 
-	trace_complete(ring->loop->id, (u32)op, COSY_ENTRY_DONE, result);
+	if (trace_complete_enabled())
+		trace_complete(ring->loop->id, (u32)op, COSY_ENTRY_DONE, result);
 	WRITE_ONCE(done->op, op);
 	WRITE_ONCE(done->result, result);
-	WRITE_ONCE(ring->done_tail, ring->done_tail + 1);
-	run->done++;
+	ring->done_tail++;
 }
 
 /* Give a call back to the process. @flags: as in struct cosy_ring_page. */
@@ -119,6 +133,7 @@ static noinline void cosy_ring_give(struct cosy_ring *ring, struct cosy_ring_run
 	struct cosy_ring_entry *to = &ring->page->given[run->given++];
 	int i;
 
+	run->end--;
 	trace_complete(ring->loop->id, (u32)op, COSY_ENTRY_USER, 0);
 	WRITE_ONCE(to->nr, nr);
 	WRITE_ONCE(to->flags, flags);
@@ -223,37 +238,6 @@ static noinline void cosy_ring_give_regs(struct cosy_ring *ring, struct cosy_rin
 	cosy_ring_give(ring, run, nr, sent, op, args);
 }
 
-/*
- * Make a sendto(), or let it wait. @sent: number of bytes sent if the process has to continue.
- * Return how it has ended.
- */
-static __always_inline enum cosy_wait_end
-cosy_ring_send(struct cosy_ring *ring, struct pt_regs *regs, u32 flags, u64 op, s64 *result,
-	       u32 *sent)
-{
-	enum cosy_wait_end end = COSY_WAIT_MADE;
-	struct socket *socket;
-	struct cosy_fd fd;
-
-	/* After one that waits, those for its socket have to wait, too. */
-	if (unlikely(ring->nsending) || unlikely(flags & COSY_RING_WAITED) || unlikely(regs->r8) ||
-	    unlikely(regs->r10 & COSY_RING_SEND_UNUSUAL))
-		return cosy_send(ring, __NR_sendto, regs, flags, op, result, sent);
-	fd = cosy_fd_get(regs->di);
-	socket = cosy_socket_of(fd.file);
-	if (likely(socket)) {
-		*result = cosy_transfer(socket, regs, false);
-		if (unlikely(*result != regs->dx))
-			end = cosy_send_ended(ring, fd.file, socket, regs, flags, op, *result,
-					      sent);
-	} else {
-		*sent = 0;
-		end = COSY_WAIT_GIVEN;
-	}
-	cosy_fd_put(fd);
-	return end;
-}
-
 /* Find the call with an operation that waits to send. */
 static struct cosy_waiter *cosy_ring_find_send(const struct cosy_ring *ring, u64 op)
 {
@@ -280,13 +264,13 @@ static void cosy_ring_cancel(struct cosy_ring *ring, const struct cosy_ring_entr
 }
 
 /* Execute an entry that is not a call. */
-static noinline void cosy_ring_special(struct cosy_ring *ring, struct cosy_ring_run *run,
-				       const struct cosy_ring_entry *entry, u32 nr, u64 op)
+static noinline void cosy_ring_special(struct cosy_ring *ring, const struct cosy_ring_entry *entry,
+				       u32 nr, u64 op)
 {
 	if (nr == COSY_RING_CANCEL || nr == COSY_RING_CANCEL_SEND)
 		cosy_ring_cancel(ring, entry, nr);
 	else if (op)
-		cosy_ring_complete(ring, run, op, READ_ONCE(entry->args[0]));
+		cosy_ring_complete(ring, op, READ_ONCE(entry->args[0]));
 }
 
 /*
@@ -340,6 +324,8 @@ static noinline s64 cosy_ring_nowait(u32 nr, const struct pt_regs *regs)
 /* How a call has ended. */
 enum cosy_ring_end {
 	COSY_RING_MADE,
+	COSY_RING_LINKED_SENT,	/* a linked send was made, which does not complete */
+	COSY_RING_LINKED_FAILED,	/* it has not sent all, and has to be given back */
 	COSY_RING_WAITS,
 	COSY_RING_NOT_MADE,	/* and it has to be given back */
 	COSY_RING_ORDERED_NOT_MADE,	/* the same; those behind it may have to come after it */
@@ -353,10 +339,24 @@ static enum cosy_ring_end cosy_ring_not_made(u32 nr)
 		       COSY_RING_ORDERED_NOT_MADE : COSY_RING_NOT_MADE;
 }
 
-/* The same for a send that was not made. */
-static enum cosy_ring_end cosy_ring_send_end(enum cosy_wait_end end)
+/* Make a call that must not wait. Returns as cosy_ring_any_call(). */
+static __always_inline enum cosy_ring_end
+cosy_ring_nowait_call(u32 nr, const struct pt_regs *regs, s64 *result, u32 *sent)
+{
+	*sent = 0;
+	*result = cosy_ring_nowait(nr, regs);
+	return *result == -EAGAIN ? cosy_ring_not_made(nr) : COSY_RING_MADE;
+}
+
+/* Return how a sendto() or sendmsg() has ended. */
+static enum cosy_ring_end cosy_ring_send_end(enum cosy_wait_end end, bool linked, u64 size,
+					     s64 result)
 {
 	switch (end) {
+	case COSY_WAIT_MADE:
+		if (!linked || cosy_call_restarts(result))
+			return COSY_RING_MADE;
+		return result == size ? COSY_RING_LINKED_SENT : COSY_RING_LINKED_FAILED;
 	case COSY_WAIT_WAITS:
 		return COSY_RING_WAITS;
 	case COSY_WAIT_SECOND:
@@ -366,101 +366,151 @@ static enum cosy_ring_end cosy_ring_send_end(enum cosy_wait_end end)
 	}
 }
 
-/* The same as cosy_ring_call() for calls that are not usual. */
-static noinline enum cosy_ring_end
-cosy_ring_unusual_call(struct cosy_ring *ring, u32 nr, u32 flags, u64 op,
-		       const struct cosy_ring_entry *entry, struct pt_regs *regs, bool watched,
-		       s64 *result, u32 *sent)
+/* Make a send whose arguments have been read, or let it wait. Returns as cosy_ring_any_call(). */
+static noinline enum cosy_ring_end cosy_ring_any_send(struct cosy_ring *ring, u32 nr, u32 flags,
+						      u64 op, struct pt_regs *regs, s64 *result,
+						      u32 *sent)
 {
-	enum cosy_wait_end end;
+	const bool linked = nr == __NR_sendto && flags & COSY_RING_LINKED;
+	enum cosy_wait_end end = cosy_send(ring, nr, regs, flags, op, result, sent);
 
-	*sent = 0;
-	if (likely(!watched))
-		cosy_ring_args(regs, entry, 6);
-	if (cosy_ring_kinds[nr] != COSY_RING_MESSAGE)
-		return COSY_RING_NOT_MADE;
-	end = cosy_send(ring, nr, regs, flags, op, result, sent);
-	return end == COSY_WAIT_MADE ? COSY_RING_MADE : cosy_ring_send_end(end);
+	return cosy_ring_send_end(end, linked, regs->dx, *result);
 }
 
-/* Make the call of an entry. @sent is only set if an ordered call was not made. */
+/* Continue a usual send that has not sent all its data. */
+static noinline enum cosy_ring_end cosy_ring_send_ended(struct cosy_ring *ring, struct file *file,
+							struct socket *socket, u32 flags, u64 op,
+							const struct pt_regs *regs, s64 *result,
+							u32 *sent)
+{
+	enum cosy_wait_end end = cosy_send_ended(ring, file, socket, regs, flags, op, *result,
+						 sent);
+
+	return cosy_ring_send_end(end, flags & COSY_RING_LINKED, regs->dx, *result);
+}
+
+/* Make a sendto() of a thread that is not watched. Returns as cosy_ring_any_call(). */
 static __always_inline enum cosy_ring_end
-cosy_ring_call(struct cosy_ring *ring, cosy_self *self, u32 nr, u32 flags, u64 op,
-	       const struct cosy_ring_entry *entry, struct pt_regs *regs, s64 *result, u32 *sent)
+cosy_ring_send(struct cosy_ring *ring, const struct cosy_ring_entry *entry, u64 op,
+	       struct pt_regs *regs, s64 *result, u32 *sent)
 {
-	enum cosy_wait_end end;
-	bool watched;
-	u8 kind;
+	const u32 flags = READ_ONCE(entry->flags);
+	const u64 buffer = READ_ONCE(entry->args[1]), size = READ_ONCE(entry->args[2]);
+	const u64 how = READ_ONCE(entry->args[3]), address = READ_ONCE(entry->args[4]);
+	const u64 number = READ_ONCE(entry->args[0]);
+	enum cosy_ring_end end = COSY_RING_ORDERED_NOT_MADE;
+	struct socket *socket;
+	struct cosy_fd fd;
 
-	/* First: what is live across this is spilled. */
-	cosy_history_clear();
-	kind = cosy_ring_kinds[nr];
-	watched = cosy_ring_is_watched(self);
-	if (unlikely(watched) && !cosy_ring_read_watched(regs, nr, entry)) {
-		*sent = 0;
-		return cosy_ring_not_made(nr);
-	}
-	if (kind == COSY_RING_PLAIN) {
-		*result = cosy_ring_callees[nr](regs);
-	} else if (likely(kind == COSY_RING_SEND)) {
-		if (likely(!watched)) {
-			cosy_ring_args(regs, entry, 5);
-			if (unlikely(regs->r8))
-				regs->r9 = READ_ONCE(entry->args[5]);
+	/* After one that waits, those for its socket have to wait, too. */
+	if (likely(!ring->nsending) && likely(!(flags & COSY_RING_WAITED)) &&
+	    likely(!(address | (how & COSY_RING_SEND_UNUSUAL)))) {
+		fd = cosy_fd_get(number);
+		socket = cosy_socket_of(fd.file);
+		if (likely(socket)) {
+			*result = cosy_transfer(socket, buffer, size, how, false);
+			if (likely(*result == size)) {
+				cosy_fd_put(fd);
+				return flags & COSY_RING_LINKED ? COSY_RING_LINKED_SENT :
+								  COSY_RING_MADE;
+			}
 		}
-		end = cosy_ring_send(ring, regs, flags, op, result, sent);
-		if (unlikely(end != COSY_WAIT_MADE))
-			return cosy_ring_send_end(end);
-	} else if (likely(kind && kind < COSY_RING_SEND)) {
-		if (likely(!watched))
-			cosy_ring_args(regs, entry, kind - COSY_RING_PLAIN);
-		regs->orig_ax = nr;
-		*result = cosy_ring_callees[nr](regs);
-	} else if (kind == COSY_RING_NOWAIT) {
-		if (likely(!watched))
-			cosy_ring_args(regs, entry, 6);
+		*regs = (struct pt_regs){ .di = number, .si = buffer, .dx = size, .r10 = how };
 		*sent = 0;
-		*result = cosy_ring_nowait(nr, regs);
-		if (*result == -EAGAIN)
-			return cosy_ring_not_made(nr);
-	} else {
-		return cosy_ring_unusual_call(ring, nr, flags, op, entry, regs, watched, result,
-					      sent);
+		if (socket)
+			end = cosy_ring_send_ended(ring, fd.file, socket, flags, op, regs, result,
+						   sent);
+		cosy_fd_put(fd);
+		return end;
 	}
-	return COSY_RING_MADE;
-}
-
-/* End a linked send, which does not complete. Return false if it is given back. */
-static __always_inline bool cosy_ring_end_linked(struct cosy_ring *ring, struct cosy_ring_run *run,
-						 u64 op, const struct pt_regs *regs, s64 result)
-{
-	if (likely(result == regs->dx)) {
-		run->quiet++;
-		return true;
-	}
-	cosy_ring_give_regs(ring, run, __NR_sendto, result, op, regs);
-	return false;
+	*regs = (struct pt_regs){
+		.di = number, .si = buffer, .dx = size, .r10 = how, .r8 = address,
+		.r9 = READ_ONCE(entry->args[5]),
+	};
+	return cosy_ring_any_send(ring, __NR_sendto, flags, op, regs, result, sent);
 }
 
 /*
- * Continue after a call that was not made. Sets @goes_on to false if the thread has to leave.
- * Return false if the entry stays in its ring.
+ * Make a call, or let it wait. @regs: set to its arguments. @result: set if the call was made.
+ * @sent: set if it was not: the number of bytes that it has sent.
+ */
+static noinline enum cosy_ring_end cosy_ring_any_call(struct cosy_ring *ring, u32 nr, u64 op,
+						      const struct cosy_ring_entry *entry,
+						      struct pt_regs *regs, bool watched,
+						      s64 *result, u32 *sent)
+{
+	*sent = 0;
+	if (!watched)
+		cosy_ring_args(regs, entry, 6);
+	else if (!cosy_ring_read_watched(regs, nr, entry))
+		return cosy_ring_not_made(nr);
+	switch (cosy_ring_kinds[nr]) {
+	case COSY_RING_GIVEN:
+		return COSY_RING_NOT_MADE;
+	case COSY_RING_SEND:
+	case COSY_RING_MESSAGE:
+		return cosy_ring_any_send(ring, nr, READ_ONCE(entry->flags), op, regs, result,
+					  sent);
+	case COSY_RING_NOWAIT:
+		return cosy_ring_nowait_call(nr, regs, result, sent);
+	default:
+		regs->orig_ax = nr;
+		*result = cosy_ring_callees[nr](regs);
+		return COSY_RING_MADE;
+	}
+}
+
+/* The same. The usual calls are made here. */
+static __always_inline enum cosy_ring_end
+cosy_ring_call(struct cosy_ring *ring, cosy_self *self, u32 nr, u64 op,
+	       const struct cosy_ring_entry *entry, struct pt_regs *regs, s64 *result, u32 *sent)
+{
+	const u8 kind = cosy_ring_kinds[nr];
+	const bool watched = cosy_ring_is_watched(self);
+
+	if (likely(!watched)) {
+		if (kind == COSY_RING_PLAIN) {
+			*result = cosy_ring_callees[nr](regs);
+			return COSY_RING_MADE;
+		}
+		if (likely(kind == COSY_RING_SEND))
+			return cosy_ring_send(ring, entry, op, regs, result, sent);
+		if (kind && kind < COSY_RING_SEND) {
+			cosy_ring_args(regs, entry, kind - COSY_RING_PLAIN);
+			regs->orig_ax = nr;
+			*result = cosy_ring_callees[nr](regs);
+			return COSY_RING_MADE;
+		}
+		if (kind == COSY_RING_NOWAIT) {
+			cosy_ring_args(regs, entry, 6);
+			return cosy_ring_nowait_call(nr, regs, result, sent);
+		}
+	}
+	return cosy_ring_any_call(ring, nr, op, entry, regs, watched, result, sent);
+}
+
+/*
+ * Continue after a call that was not made, or has not sent all. Sets @goes_on to false if the
+ * thread has to leave. Return false if the entry stays in its ring.
  */
 static noinline bool cosy_ring_give_call(struct cosy_ring *ring, struct cosy_ring_run *run,
-					 enum cosy_ring_end end, u32 nr, u32 sent, u64 op,
-					 const struct pt_regs *regs, bool *goes_on)
+					 enum cosy_ring_end end, u32 nr, u32 sent, s64 result,
+					 u64 op, const struct pt_regs *regs, bool *goes_on)
 {
-	if (end == COSY_RING_WAITS) {
-		run->calls++;
+	if (end == COSY_RING_WAITS)
 		return true;
-	}
 	/* Those behind it may be for the same socket. */
 	*goes_on = end == COSY_RING_NOT_MADE;
+	if (end == COSY_RING_LINKED_FAILED) {
+		cosy_ring_give_regs(ring, run, __NR_sendto, result, op, regs);
+		return true;
+	}
 	if (end == COSY_RING_SECOND) {
-		if (!cosy_run_has_room(run, 2))
+		if (!cosy_run_has_room(ring, run, 2))
 			return false;
 		cosy_ring_give_waiter(ring, run, cosy_sender_of(ring, (u32)regs->di), 0);
 	}
+	run->calls--;
 	cosy_ring_give_regs(ring, run, nr, *goes_on ? 0 : sent, op, regs);
 	return true;
 }
@@ -475,15 +525,17 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 	cosy_self *self = current_thread_info();
 	struct pt_regs regs __uninitialized;
 	const struct cosy_ring_entry *entry;
-	/* Entries that do not complete take no room, and the process chooses their number. */
-	unsigned int entries = COSY_LOOP_CALLS;
-	u32 head = ring->calls_head, nr, flags;
+	const u32 begin = ring->calls_head;
+	u32 head = begin, nr;
 	enum cosy_ring_end end;
 	bool goes_on = true;
 	s64 result;
 	u32 sent;
 	u64 op;
 
+	/* Entries that do not complete take no room, and the process chooses their number. */
+	if (tail - head > COSY_LOOP_CALLS)
+		tail = head + COSY_LOOP_CALLS;
 	/* A call with too few arguments must not get what is on the stack. */
 	regs.di = 0;
 	regs.si = 0;
@@ -494,43 +546,67 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 	do {
 		entry = &ring->calls[head & ring->mask];
 		nr = READ_ONCE(entry->nr);
-		flags = READ_ONCE(entry->flags);
 		op = READ_ONCE(entry->op);
-		trace_submit(ring->loop->id, (u32)op, nr);
+		cosy_ring_trace_submit(ring, op, nr);
 		if (unlikely(nr >= COSY_RING_CALLS)) {
+			run->calls--;
 			if (nr >= COSY_RING_NOP)
-				cosy_ring_special(ring, run, entry, nr, op);
+				cosy_ring_special(ring, entry, nr, op);
 			else
 				cosy_ring_give_entry(ring, run, entry, nr, op);
 			continue;
 		}
 		/* Also on a mispredicted path. */
 		nr &= COSY_RING_CALLS - 1;
-		trace_start(ring->loop->id, (u32)op);
-		end = cosy_ring_call(ring, self, nr, flags, op, entry, &regs, &result, &sent);
-		if (unlikely(end != COSY_RING_MADE)) {
-			if (!cosy_ring_give_call(ring, run, end, nr, sent, op, &regs, &goes_on))
+		cosy_ring_trace_start(ring, op);
+		cosy_history_clear();
+		end = cosy_ring_call(ring, self, nr, op, entry, &regs, &result, &sent);
+		if (unlikely(end > COSY_RING_LINKED_SENT)) {
+			if (!cosy_ring_give_call(ring, run, end, nr, sent, result, op, &regs,
+						 &goes_on))
 				break;
-			continue;
+			if (goes_on)
+				continue;
+			head++;
+			break;
 		}
 		if (unlikely(result < 0) && cosy_call_restarts(result)) {
 			goes_on = false;
 			break;
 		}
-		run->calls++;
-		if (nr == __NR_sendto && flags & COSY_RING_LINKED)
-			goes_on = cosy_ring_end_linked(ring, run, op, &regs, result);
-		else if (likely(op))
-			cosy_ring_complete(ring, run, op, result);
+		if (likely(op) && likely(end == COSY_RING_MADE))
+			cosy_ring_complete(ring, op, result);
 		else
 			run->quiet++;
 		cosy_env_called(self);
-		if (cosy_env_leave(self))
+		if (unlikely(cosy_env_leave(self))) {
 			goes_on = false;
-	} while (++head != tail && --entries && goes_on && cosy_run_has_room(run, 1));
+			head++;
+			break;
+		}
+	} while (++head != tail && cosy_run_has_room(ring, run, 1));
+	run->calls += head - begin;
 	WRITE_ONCE(ring->calls_head, head);
 	WRITE_ONCE(ring->page->calls_head, head);
 	return goes_on;
+}
+
+/* Take the next waiter whose socket has had an event. Return NULL if there is none. */
+static __always_inline struct cosy_waiter *cosy_waiter_next(struct cosy_ring *ring)
+{
+	struct llist_node *node = ring->left;
+	struct cosy_waiter *waiter;
+
+	if (!node) {
+		if (llist_empty(&ring->fired))
+			return NULL;
+		node = llist_reverse_order(llist_del_all(&ring->fired));
+	}
+	waiter = llist_entry(node, struct cosy_waiter, node);
+	WRITE_ONCE(ring->left, node->next);
+	/* Before the state of the socket is read: a later event adds it again. */
+	smp_store_mb(waiter->fired, false);
+	return waiter;
 }
 
 /*
@@ -546,7 +622,7 @@ static bool cosy_ring_execute_fired(struct cosy_ring *ring, struct cosy_ring_run
 	s64 result;
 	u32 sent;
 
-	while (calls-- && cosy_run_has_room(run, 1) && (waiter = cosy_waiter_next(ring))) {
+	while (calls-- && cosy_run_has_room(ring, run, 1) && (waiter = cosy_waiter_next(ring))) {
 		if (!waiter->waits)
 			continue;
 		if (unlikely(cosy_ring_is_watched(self))) {
@@ -561,13 +637,13 @@ static bool cosy_ring_execute_fired(struct cosy_ring *ring, struct cosy_ring_run
 				return false;
 			}
 		}
-		trace_start(ring->loop->id, (u32)waiter->op);
+		cosy_ring_trace_start(ring, waiter->op);
 		cosy_history_clear();
 		run->calls++;
 		switch (cosy_waiter_fired(waiter, &regs, &result, &sent)) {
 		case COSY_WAIT_MADE:
 			cosy_waiter_end(waiter);
-			cosy_ring_complete(ring, run, waiter->op, result);
+			cosy_ring_complete(ring, waiter->op, result);
 			break;
 		case COSY_WAIT_AGAIN:
 			cosy_waiter_again(waiter);
@@ -592,7 +668,61 @@ static noinline void cosy_ring_other_receive(struct cosy_ring *ring, struct cosy
 	if (nr != COSY_RING_NOP)
 		cosy_ring_give_entry(ring, run, entry, nr, op);
 	else if (op)
-		cosy_ring_complete(ring, run, op, READ_ONCE(entry->args[0]));
+		cosy_ring_complete(ring, op, READ_ONCE(entry->args[0]));
+}
+
+/*
+ * Make a receive of a thread that is not watched, or let it wait. @regs: set to its arguments if it
+ * is not made. The usual receive, for which the ring's waiter does not look, is made here.
+ */
+static __always_inline enum cosy_wait_end
+cosy_ring_receive(struct cosy_ring *ring, u32 nr, const struct cosy_ring_entry *entry, u64 op,
+		  struct pt_regs *regs, s64 *result)
+{
+	const u64 buffer = READ_ONCE(entry->args[1]), size = READ_ONCE(entry->args[2]);
+	const u64 how = READ_ONCE(entry->args[3]), address = READ_ONCE(entry->args[4]);
+	const u64 number = READ_ONCE(entry->args[0]);
+	struct cosy_waiter *waiter = cosy_receiver_of(ring, (u32)number);
+	enum cosy_wait_end end = COSY_WAIT_MADE;
+	struct socket *socket;
+	struct cosy_fd fd;
+
+	if (likely(!waiter || !waiter->queued) && likely(nr == __NR_recvfrom) && likely(size) &&
+	    likely(!(address | (how & COSY_RING_RECEIVE_UNUSUAL)))) {
+		fd = cosy_fd_get(number);
+		socket = cosy_socket_of(fd.file);
+		if (likely(socket)) {
+			*result = cosy_transfer(socket, buffer, size, how, true);
+			if (likely(*result >= 0)) {
+				cosy_fd_put(fd);
+				return COSY_WAIT_MADE;
+			}
+		}
+		*regs = (struct pt_regs){ .di = number, .si = buffer, .dx = size, .r10 = how };
+		if (!socket)
+			end = COSY_WAIT_GIVEN;
+		else if (cosy_call_restarts(*result))
+			end = COSY_WAIT_AGAIN;
+		else if (*result == -EAGAIN)
+			end = cosy_receive_failed(ring, waiter, fd.file, socket, 0, regs, op,
+						  result);
+		cosy_fd_put(fd);
+		return end;
+	}
+	regs->di = number;
+	regs->si = buffer;
+	regs->dx = size;
+	regs->r10 = how;
+	regs->r8 = address;
+	regs->r9 = unlikely(address) ? READ_ONCE(entry->args[5]) : 0;
+	return cosy_receive(ring, nr, regs, op, result);
+}
+
+/* Return true if the send of a linked receive may be among calls that were not made yet. */
+static __always_inline bool cosy_ring_comes_later(const struct cosy_ring *ring, u32 flags)
+{
+	return flags & COSY_RING_LINKED &&
+	       (s32)((ring->calls_head << 1) - (flags & ~COSY_RING_LINKED)) <= 0;
 }
 
 /*
@@ -605,8 +735,9 @@ static __always_inline bool cosy_ring_execute_receives(struct cosy_ring *ring,
 	cosy_self *self = current_thread_info();
 	const struct cosy_ring_entry *entry;
 	struct pt_regs regs __uninitialized;
-	unsigned int calls = COSY_LOOP_CALLS;
-	u32 head = ring->receives_head, tail, nr, flags;
+	const u32 begin = ring->receives_head;
+	u32 head = begin, tail, nr;
+	enum cosy_wait_end end;
 	bool goes_on = true;
 	s64 result;
 	u64 op;
@@ -615,40 +746,38 @@ static __always_inline bool cosy_ring_execute_receives(struct cosy_ring *ring,
 	tail = smp_load_acquire(&ring->page->receives_tail);
 	if (head == tail)
 		return true;
+	if (tail - head > COSY_LOOP_CALLS)
+		tail = head + COSY_LOOP_CALLS;
 	/* A second receive gives back two. */
-	for (; head != tail && goes_on && calls-- && cosy_run_has_room(run, 2); head++) {
+	for (; head != tail && goes_on && cosy_run_has_room(ring, run, 2); head++) {
 		entry = &ring->receives[head & ring->mask];
 		nr = READ_ONCE(entry->nr);
 		op = READ_ONCE(entry->op);
 		if (unlikely(nr != __NR_recvfrom) && !cosy_call_receives(nr)) {
+			run->calls--;
 			cosy_ring_other_receive(ring, run, entry, nr, op);
 			continue;
 		}
-		flags = READ_ONCE(entry->flags);
-		/* The send comes first. It may be among calls that were not made yet. */
-		if (flags & COSY_RING_LINKED &&
-		    unlikely((s32)((ring->calls_head << 1) - (flags & ~COSY_RING_LINKED)) <= 0))
+		if (unlikely(cosy_ring_comes_later(ring, READ_ONCE(entry->flags))))
 			break;
-		trace_submit(ring->loop->id, (u32)op, nr);
-		if (unlikely(cosy_ring_is_watched(self))) {
-			if (!cosy_ring_read_watched(&regs, nr, entry)) {
-				cosy_ring_give_regs(ring, run, nr, 0, op, &regs);
-				goes_on = false;
-				continue;
-			}
-		} else {
-			cosy_ring_args(&regs, entry, 5);
-			regs.r9 = unlikely(regs.r8) ? READ_ONCE(entry->args[5]) : 0;
-		}
-		trace_start(ring->loop->id, (u32)op);
+		cosy_ring_trace_submit(ring, op, nr);
+		cosy_ring_trace_start(ring, op);
 		cosy_history_clear();
-		run->calls++;
-		switch (cosy_receive(ring, nr, &regs, op, &result)) {
+		if (likely(!cosy_ring_is_watched(self))) {
+			end = cosy_ring_receive(ring, nr, entry, op, &regs, &result);
+		} else {
+			end = COSY_WAIT_GIVEN;
+			if (cosy_ring_read_watched(&regs, nr, entry))
+				end = cosy_receive(ring, nr, &regs, op, &result);
+			else
+				run->calls--;
+		}
+		switch (end) {
 		case COSY_WAIT_MADE:
-			cosy_ring_complete(ring, run, op, result);
+			cosy_ring_complete(ring, op, result);
 			break;
 		case COSY_WAIT_WAITS:
-			goes_on = !run->done && (run->sleeps || !run->quiet);
+			goes_on = ring->done_tail == run->begin && (run->sleeps || !run->quiet);
 			break;
 		case COSY_WAIT_SECOND:
 			cosy_ring_give_waiter(ring, run, cosy_receiver_of(ring, (u32)regs.di), 0);
@@ -659,13 +788,15 @@ static __always_inline bool cosy_ring_execute_receives(struct cosy_ring *ring,
 			goes_on = false;
 			break;
 		case COSY_WAIT_AGAIN:
+			run->calls++;
 			goto out;
 		}
 		cosy_env_called(self);
-		if (cosy_env_leave(self))
+		if (unlikely(cosy_env_leave(self)))
 			goes_on = false;
 	}
 out:
+	run->calls += head - begin;
 	WRITE_ONCE(ring->receives_head, head);
 	WRITE_ONCE(ring->page->receives_head, head);
 	return goes_on;
@@ -700,13 +831,13 @@ static void cosy_ring_cancel_early(struct cosy_ring *ring, u32 tail)
 static noinline bool cosy_ring_execute_delayed(struct cosy_ring *ring, struct cosy_ring_run *run,
 					       u32 tail)
 {
-	unsigned int max = run->max;
+	const u32 kept = max(2u, (run->end - run->begin) / 2);
 	bool goes_on = true;
 
-	run->max = max - max(2u, max / 2);
-	if (run->max)
+	run->end -= kept;
+	if (cosy_run_has_room(ring, run, 1))
 		goes_on = cosy_ring_execute_calls(ring, run, tail);
-	run->max = max;
+	run->end += kept;
 	if (!goes_on)
 		return false;
 	cosy_ring_cancel_early(ring, tail);
@@ -739,18 +870,13 @@ static __always_inline bool cosy_ring_execute_all(struct cosy_ring *ring,
 	return cosy_ring_execute_receives(ring, run);
 }
 
-/**
- * cosy_ring_execute() - execute entries of a ring
- * @ring: the ring, entered
- * @max:  maximum number of completions and of entries that are given back, from COSY_RING_MIN to
- *	  COSY_RING_MAX
- * @sleeps: the thread sleeps if nothing completes, and nothing is given back
- *
- * Return: the number of completions.
- */
-unsigned int cosy_ring_execute(struct cosy_ring *ring, unsigned int max, bool sleeps)
+/* cosy_ring_execute(), inline for the usual entry. */
+static __always_inline unsigned int cosy_ring_execute_here(struct cosy_ring *ring,
+							   unsigned int max, bool sleeps)
 {
-	struct cosy_ring_run run = { .max = max, .sleeps = sleeps };
+	struct cosy_ring_run run = {
+		.begin = ring->done_tail, .end = ring->done_tail + max, .sleeps = sleeps,
+	};
 	struct cosy_ring_page *page = ring->page;
 	u64 *executed;
 
@@ -765,7 +891,21 @@ unsigned int cosy_ring_execute(struct cosy_ring *ring, unsigned int max, bool sl
 	WRITE_ONCE(*executed, *executed + run.calls);
 	ring->executed += run.calls;
 	WRITE_ONCE(page->executed, ring->executed);
-	return run.done;
+	return ring->done_tail - run.begin;
+}
+
+/**
+ * cosy_ring_execute() - execute entries of a ring
+ * @ring: the ring, entered
+ * @max:  maximum number of completions and of entries that are given back, from COSY_RING_MIN to
+ *	  COSY_RING_MAX
+ * @sleeps: the thread sleeps if nothing completes, and nothing is given back
+ *
+ * Return: the number of completions.
+ */
+unsigned int cosy_ring_execute(struct cosy_ring *ring, unsigned int max, bool sleeps)
+{
+	return cosy_ring_execute_here(ring, max, sleeps);
 }
 
 /**
@@ -890,7 +1030,7 @@ static __always_inline loff_t cosy_ring_execute_or_sleep(struct cosy_ring *ring,
 
 	if (max < COSY_RING_MIN || max > COSY_RING_MAX)
 		return -EINVAL;
-	done = cosy_ring_execute(ring, max, sleeps);
+	done = cosy_ring_execute_here(ring, max, sleeps);
 	if (sleeps && !done && !READ_ONCE(ring->page->ngiven))
 		done = cosy_ring_sleep(ring, max, seccomp, entered);
 	cosy_history_clear();

@@ -6,6 +6,7 @@
 #define COSY_ASYNC_RING_H
 
 #include <linux/llist.h>
+#include <linux/nospec.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 
@@ -104,6 +105,38 @@ int cosy_ring_sleep(struct cosy_ring *ring, unsigned int max, u64 seccomp, bool 
 static inline bool cosy_ring_has_fired(const struct cosy_ring *ring)
 {
 	return ring && (READ_ONCE(ring->left) || !llist_empty(&ring->fired));
+}
+
+static __always_inline struct cosy_waiter *cosy_waiter_find(const struct cosy_waiters *waiters,
+							    u64 fd)
+{
+	if (unlikely(fd >= waiters->n))
+		return NULL;
+	return waiters->of[array_index_nospec(fd, waiters->n)];
+}
+
+/**
+ * cosy_receiver_of() - get what a ring keeps for the receives of a descriptor
+ * @ring: the ring, entered
+ * @fd:   any number
+ *
+ * Return: the waiter or NULL.
+ */
+static __always_inline struct cosy_waiter *cosy_receiver_of(const struct cosy_ring *ring, u64 fd)
+{
+	return cosy_waiter_find(&ring->receivers, fd);
+}
+
+/**
+ * cosy_sender_of() - get what a ring keeps for the sends of a descriptor
+ * @ring: the ring, entered
+ * @fd:   any number
+ *
+ * Return: the waiter or NULL.
+ */
+static inline struct cosy_waiter *cosy_sender_of(const struct cosy_ring *ring, u64 fd)
+{
+	return cosy_waiter_find(&ring->senders, fd);
 }
 
 #endif /* COSY_ASYNC_RING_H */

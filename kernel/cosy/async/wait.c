@@ -78,37 +78,6 @@ static int cosy_sender_wake(struct wait_queue_entry *wait, unsigned int mode, in
 	return cosy_waiter_event(wait, flags, key, COSY_EVENTS_OUT);
 }
 
-static struct cosy_waiter *cosy_waiter_find(const struct cosy_waiters *waiters, u64 fd)
-{
-	if (unlikely(fd >= waiters->n))
-		return NULL;
-	return waiters->of[array_index_nospec(fd, waiters->n)];
-}
-
-/**
- * cosy_receiver_of() - get what a ring keeps for the receives of a descriptor
- * @ring: the ring, entered
- * @fd:   any number
- *
- * Return: the waiter or NULL.
- */
-struct cosy_waiter *cosy_receiver_of(const struct cosy_ring *ring, u64 fd)
-{
-	return cosy_waiter_find(&ring->receivers, fd);
-}
-
-/**
- * cosy_sender_of() - get what a ring keeps for the sends of a descriptor
- * @ring: the ring, entered
- * @fd:   any number
- *
- * Return: the waiter or NULL.
- */
-struct cosy_waiter *cosy_sender_of(const struct cosy_ring *ring, u64 fd)
-{
-	return cosy_waiter_find(&ring->senders, fd);
-}
-
 /* Leave the wait queue. After this no event adds it to a list. */
 static void cosy_waiter_unqueue(struct cosy_waiter *waiter)
 {
@@ -331,7 +300,7 @@ cosy_waiter_wait(struct cosy_waiter *waiter, struct file *file, struct socket *s
 	if ((!nr && likely(cosy_socket_is_idle(socket))) || !cosy_park_has_input(file))
 		return COSY_WAIT_WAITS;
 	/* Once is enough: an event from here on adds it to the list. */
-	*result = nr ? cosy_attempt(nr, regs, file) : cosy_transfer(socket, regs, true);
+	*result = nr ? cosy_attempt(nr, regs, file) : cosy_transfer_regs(socket, regs, true);
 	if (*result == -EAGAIN)
 		return COSY_WAIT_WAITS;
 	cosy_waiter_end(waiter);
@@ -342,7 +311,7 @@ cosy_waiter_wait(struct cosy_waiter *waiter, struct file *file, struct socket *s
 static __always_inline bool cosy_receive_may_wait(const struct pt_regs *regs,
 						  const struct socket *socket)
 {
-	return likely(cosy_access_ok((void __user *)regs->si, cosy_transfer_size(regs))) &&
+	return likely(cosy_access_ok((void __user *)regs->si, cosy_transfer_size(regs->dx))) &&
 	       cosy_socket_may_ask(socket);
 }
 
@@ -354,10 +323,22 @@ static bool cosy_receive_is_futile(u32 nr, struct file *file, const struct socke
 	return cosy_park_is_futile(file, EPOLLIN);
 }
 
-/* Continue a receive that has failed with -EAGAIN. @waiter: that of the descriptor, or NULL. */
-static noinline enum cosy_wait_end
-cosy_receive_failed(struct cosy_ring *ring, struct cosy_waiter *waiter, struct file *file,
-		    struct socket *socket, u32 nr, const struct pt_regs *regs, u64 op, s64 *result)
+/**
+ * cosy_receive_failed() - continue a receive that has failed with -EAGAIN
+ * @ring:   the ring, entered
+ * @waiter: what it keeps for the receives of the descriptor, or NULL
+ * @file:   the file of the descriptor
+ * @socket: its socket
+ * @nr:	    as for struct cosy_waiter
+ * @regs:   the arguments
+ * @op:	    the operation
+ * @result: set to the result with COSY_WAIT_MADE
+ *
+ * Return: how it has ended.
+ */
+enum cosy_wait_end cosy_receive_failed(struct cosy_ring *ring, struct cosy_waiter *waiter,
+				       struct file *file, struct socket *socket, u32 nr,
+				       const struct pt_regs *regs, u64 op, s64 *result)
 {
 	if (cosy_receive_is_futile(nr, file, socket))
 		return COSY_WAIT_GIVEN;
@@ -434,7 +415,7 @@ enum cosy_wait_end cosy_receive(struct cosy_ring *ring, u32 nr, struct pt_regs *
 	}
 	if (waiter && waiter->queued && waiter->unused++ >= COSY_WAITER_UNUSED)
 		cosy_waiter_unqueue(waiter);
-	*result = cosy_transfer(socket, regs, true);
+	*result = cosy_transfer_regs(socket, regs, true);
 	if (likely(*result >= 0))
 		goto put;
 	if (unlikely(cosy_call_restarts(*result)))
@@ -575,7 +556,7 @@ cosy_receive_fired(const struct cosy_waiter *waiter, struct file *file, struct s
 		   const struct pt_regs *regs, s64 *result)
 {
 	if (likely(!waiter->nr)) {
-		*result = cosy_transfer(socket, regs, true);
+		*result = cosy_transfer_regs(socket, regs, true);
 		if (likely(*result >= 0))
 			return COSY_WAIT_MADE;
 	} else {
@@ -627,29 +608,6 @@ enum cosy_wait_end cosy_waiter_fired(struct cosy_waiter *waiter, struct pt_regs 
 put:
 	cosy_fd_put(fd);
 	return end;
-}
-
-/**
- * cosy_waiter_next() - take the next waiter whose socket has had an event
- * @ring: the ring, entered
- *
- * Return: the waiter, or NULL. Its call may not wait any more.
- */
-struct cosy_waiter *cosy_waiter_next(struct cosy_ring *ring)
-{
-	struct llist_node *node = ring->left;
-	struct cosy_waiter *waiter;
-
-	if (!node) {
-		if (llist_empty(&ring->fired))
-			return NULL;
-		node = llist_reverse_order(llist_del_all(&ring->fired));
-	}
-	waiter = llist_entry(node, struct cosy_waiter, node);
-	WRITE_ONCE(ring->left, node->next);
-	/* Before the state of the socket is read: a later event adds it again. */
-	smp_store_mb(waiter->fired, false);
-	return waiter;
 }
 
 /**

@@ -83,6 +83,9 @@ static inline bool cosy_call_receives(u32 nr)
 
 enum cosy_wait_end cosy_receive(struct cosy_ring *ring, u32 nr, struct pt_regs *regs, u64 op,
 				s64 *result);
+enum cosy_wait_end cosy_receive_failed(struct cosy_ring *ring, struct cosy_waiter *waiter,
+				       struct file *file, struct socket *socket, u32 nr,
+				       const struct pt_regs *regs, u64 op, s64 *result);
 enum cosy_wait_end cosy_send(struct cosy_ring *ring, u32 nr, struct pt_regs *regs, u32 flags,
 			     u64 op, s64 *result, u32 *sent);
 enum cosy_wait_end cosy_send_ended(struct cosy_ring *ring, struct file *file, struct socket *socket,
@@ -90,9 +93,6 @@ enum cosy_wait_end cosy_send_ended(struct cosy_ring *ring, struct file *file, st
 				   u32 *sent);
 enum cosy_wait_end cosy_waiter_fired(struct cosy_waiter *waiter, struct pt_regs *regs,
 				     s64 *result, u32 *sent);
-struct cosy_waiter *cosy_receiver_of(const struct cosy_ring *ring, u64 fd);
-struct cosy_waiter *cosy_sender_of(const struct cosy_ring *ring, u64 fd);
-struct cosy_waiter *cosy_waiter_next(struct cosy_ring *ring);
 void cosy_waiter_again(struct cosy_waiter *waiter);
 void cosy_waiter_end(struct cosy_waiter *waiter);
 void cosy_waiter_forget(struct cosy_waiter *waiter);

@@ -45,8 +45,14 @@ bool cosy_seccomp_allows_program(void);
  */
 static __always_inline bool cosy_ptraced(void)
 {
-	/* The tracer writes it at any time. */
-	return data_race(READ_ONCE(current->ptrace));
+	bool traced;
+
+	BUILD_BUG_ON(sizeof(current->ptrace) != 4);
+	/* The tracer writes it at any time. Compilers emit three instructions for READ_ONCE(). */
+	asm volatile("cmpl $0, %[ptrace]"
+		     : "=@ccnz" (traced)
+		     : [ptrace] "m" (current->ptrace));
+	return traced;
 }
 
 /**
