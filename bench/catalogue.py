@@ -186,7 +186,11 @@ INTERPRETED = {
 GATE = ("getpid", "pread64", "pread4096", "newfstatat", "openclose", "entry", "upcall", "ioctl",
         "op", "load", "stat", "smallfile", "lseekread", "ls5000", "ls5000-ext4", "ls5000-l",
         "copy4k", "copy64k", "dbsim", "dbsim-function",
-        *(f"fn-{name}" for name in FUNCTIONS))
+        *(f"fn-{name}" for name in FUNCTIONS),
+        "page64", "statx64", "wait-cancel", "cache-unix-64", "echo-changed-64", "echo-unix-64",
+        "echo-unix-1")
+# What it measures of them: no goal is about io_uring, or about the user executor.
+GATE_WAYS = (*NO_RING, "entries", "functions")
 
 # System calls in one iteration, for benchmarks whose bound gives the overhead of the compound.
 CALLS = {"getpid": 1, "pread64": 1, "pread4096": 1, "newfstatat": 1, "openclose": 2}
@@ -276,6 +280,12 @@ def _compile_cost(results):
     return compile_cost(results) if results.has("compile", "compound", "host") else None
 
 
+# Operations and functions of loops: in percent of epoll, or of the plain call.
+ASYNC_OF_NATIVE = (("page64", "entries", 64), ("statx64", "entries", 57),
+                   ("wait-cancel", "entries", 198), ("cache-unix-64", "entries", 83),
+                   ("echo-changed-64", "functions", 92), ("echo-unix-64", "entries", 85),
+                   ("echo-unix-1", "entries", 100))
+
 # In percent.
 FAST_OF_NATIVE = {"stat": 70, "smallfile": 65, "lseekread": 75, "ls5000": 42, "ls5000-ext4": 58,
                   "ls5000-l": 60, "copy4k": 65, "copy64k": 65}
@@ -295,6 +305,8 @@ GOALS = (
       for name in ("dbsim", "dbsim-function")),
     *(Goal(f"{name} in a user function, of gcc -O2", limit, "%",
            _share(f"fn-{name}", way="compound")) for name, limit in FUNCTIONS.items()),
+    *(Goal(f"{name}, {way}, of native", limit, "%", _share(name, way=way))
+      for name, way, limit in ASYNC_OF_NATIVE),
     Goal("loading, per operation", 5000, "instructions = ns", _figure("load", "compound")),
     Goal("a simple operation, in user mode", 3, "ns", _figure("op", "user", "host")),
     Goal("the plugin, file without regions", 10, "ms", _compile_cost),
