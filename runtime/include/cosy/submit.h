@@ -99,8 +99,8 @@ static inline bool cosy_submit_begin(struct cosy_submit *s)
 	__atomic_store_n(&s->busy[owner], 1, __ATOMIC_RELAXED);
 	/* The processor need not keep this order: see @busy. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (__builtin_expect(__atomic_load_n(&s->thread, __ATOMIC_RELAXED) == self, 1) &&
-	    __builtin_expect(__atomic_load_n(&s->owner, __ATOMIC_RELAXED) == owner, 1))
+	/* Only this thread gives the ring to itself, so @owner has not changed if it still has it. */
+	if (__builtin_expect(__atomic_load_n(&s->thread, __ATOMIC_RELAXED) == self, 1))
 		return true;
 	__atomic_store_n(&s->busy[owner], 0, __ATOMIC_RELEASE);
 	return false;
@@ -119,7 +119,7 @@ static inline bool cosy_submit_begin_op(struct cosy_submit *s, const struct cosy
 }
 
 /** cosy_submit_write() - write an entry with @n arguments; a call does not read the others */
-static inline void cosy_submit_write(struct cosy_submit *s, struct cosy_submit_entry *entry,
+__attribute__((always_inline)) static inline void cosy_submit_write(struct cosy_submit *s, struct cosy_submit_entry *entry,
 				     struct cosy_async *op, uint32_t slot, uint32_t nr,
 				     unsigned int n, uint64_t a0, uint64_t a1, uint64_t a2,
 				     uint64_t a3, uint64_t a4, uint64_t a5)
@@ -147,7 +147,7 @@ static inline void cosy_submit_write(struct cosy_submit *s, struct cosy_submit_e
 }
 
 /** cosy_submit_add_call() - add a call with @n arguments to the ring, whose use has begun */
-static inline void cosy_submit_add_call(struct cosy_submit *s, struct cosy_async *op, uint32_t nr,
+__attribute__((always_inline)) static inline void cosy_submit_add_call(struct cosy_submit *s, struct cosy_async *op, uint32_t nr,
 					unsigned int n, uint64_t a0, uint64_t a1, uint64_t a2,
 					uint64_t a3, uint64_t a4, uint64_t a5)
 {
@@ -158,7 +158,7 @@ static inline void cosy_submit_add_call(struct cosy_submit *s, struct cosy_async
 }
 
 /** cosy_submit_add_receive() - add a recvfrom() without an address to the ring */
-static inline void cosy_submit_add_receive(struct cosy_submit *s, struct cosy_async *op, uint32_t fd,
+__attribute__((always_inline)) static inline void cosy_submit_add_receive(struct cosy_submit *s, struct cosy_async *op, uint32_t fd,
 					   uint64_t buffer, uint64_t size, uint64_t flags)
 {
 	cosy_submit_write(s, &s->receives[s->receives_tail++ & s->mask], op,

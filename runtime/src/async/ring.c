@@ -442,6 +442,20 @@ static COSY_NOINLINE void note_opened(struct cosy_loop *loop, int64_t fd)
 		d->opened = true;
 }
 
+/* Complete an operation of the ring, but for its state. */
+static COSY_ALWAYS_INLINE void note_result(struct cosy_loop *loop, struct cosy_async *op,
+					   int64_t result)
+{
+	op->result = result;
+	if (COSY_UNLIKELY(op->slot & (COSY_RING_OF_TASK | COSY_RING_OPENS))) {
+		free_place(loop, op);
+		if (op->slot & COSY_RING_OPENS)
+			note_opened(loop, result);
+	} else {
+		loop->submit->room++;
+	}
+}
+
 static COSY_ALWAYS_INLINE struct cosy_async *collect_one(struct cosy_loop *loop)
 {
 	struct cosy_ring *ring = &loop->ring;
@@ -455,13 +469,7 @@ static COSY_ALWAYS_INLINE struct cosy_async *collect_one(struct cosy_loop *loop)
 			loop->submit->room++;
 			continue;
 		}
-		op->result = done->result;
-		if (op->slot & COSY_RING_OF_TASK)
-			ring->of_tasks--;
-		else
-			loop->submit->room++;
-		if (COSY_UNLIKELY(op->slot & COSY_RING_OPENS))
-			note_opened(loop, op->result);
+		note_result(loop, op, done->result);
 		return op;
 	}
 	return COSY_UNLIKELY(ring->cancelled != NULL) ? collect_cancelled(loop) : NULL;
@@ -887,13 +895,14 @@ static COSY_ALWAYS_INLINE struct cosy_submit_entry *entry_for_here(struct cosy_l
 static COSY_ALWAYS_INLINE bool make_here(struct cosy_loop *loop,
 					 const struct cosy_submit_entry *entry, int64_t *result)
 {
-	uint64_t flags = entry->args[3];
-
-	if (entry->nr == SYS_sendto)
-		flags |= MSG_DONTWAIT;
-	*result = cosy_sys6(entry->nr, (long)entry->args[0], (long)entry->args[1],
-			    (long)entry->args[2], (long)flags, (long)entry->args[4],
-			    (long)entry->args[5]);
+	if (COSY_LIKELY(entry->nr == SYS_sendto))
+		*result = cosy_sys6(SYS_sendto, (long)entry->args[0], (long)entry->args[1],
+				    (long)entry->args[2], (long)(entry->args[3] | MSG_DONTWAIT),
+				    (long)entry->args[4], (long)entry->args[5]);
+	else
+		*result = cosy_sys6(entry->nr, (long)entry->args[0], (long)entry->args[1],
+				    (long)entry->args[2], (long)entry->args[3],
+				    (long)entry->args[4], (long)entry->args[5]);
 	/* The module gives it back if it is no socket. */
 	if ((COSY_UNLIKELY(*result == -EAGAIN) || COSY_UNLIKELY(*result == -ENOTSOCK)) &&
 	    entry->nr == SYS_sendto)
@@ -1019,6 +1028,25 @@ static COSY_ALWAYS_INLINE uint64_t enter_to_wait(struct cosy_loop *loop, unsigne
 	return ret;
 }
 
+/*
+ * Complete an operation, and those behind it as long as they have no callback. Return the first with a
+ * callback, and set @done to it; or NULL.
+ */
+static COSY_ALWAYS_INLINE struct cosy_async *complete_usual(struct cosy_loop *loop,
+							    struct cosy_async *op,
+							    void (**done)(struct cosy_async *op),
+							    unsigned int *delivered)
+{
+	do {
+		++*delivered;
+		*done = op->done;
+		cosy_op_complete(op);
+		if (*done)
+			return op;
+	} while (*delivered < COSY_WAIT_MAX && (op = collect_one(loop)));
+	return NULL;
+}
+
 int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		   unsigned int stops, unsigned int *delivered)
 {
@@ -1051,12 +1079,9 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 			free_place(loop, op);
 			op->result = result;
 		}
+		if (op)
+			op = complete_usual(loop, op, &done, delivered);
 		if (op) {
-			++*delivered;
-			done = op->done;
-			cosy_op_complete(op);
-			if (!done)
-				continue;
 			if (COSY_UNLIKELY(cosy_is_coloured(op)))
 				return deliver_coloured(loop, op);
 			cosy_submit_end(s);
@@ -1065,6 +1090,8 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 				return go_on_with_lock(loop);
 			continue;
 		}
+		if (*delivered >= COSY_WAIT_MAX)
+			break;
 		if (min ? *delivered >= min : entered)
 			break;
 		if (COSY_UNLIKELY(loop->ring.others) &&

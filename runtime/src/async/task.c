@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "device/export.h"
 #include "device/library.h"
@@ -88,7 +89,7 @@ void cosy_task_set_call(struct cosy_task *task, long nr, const uint64_t args[6])
  * Submit a call to the ring if this thread has it. It keeps the ring until the function is suspended:
  * another thread must not resume it before. Return false if the call has to be submitted otherwise.
  */
-static COSY_ALWAYS_INLINE bool submit_to_ring(struct cosy_task *task, long nr,
+static COSY_ALWAYS_INLINE bool submit_to_ring(struct cosy_task *task, enum cosy_how how, long nr,
 					      const uint64_t args[6])
 {
 	struct cosy_loop *loop = task->loop;
@@ -97,12 +98,18 @@ static COSY_ALWAYS_INLINE bool submit_to_ring(struct cosy_task *task, long nr,
 	if (!loop->has_ring || !cosy_submit_begin(submit))
 		return false;
 	if (COSY_UNLIKELY(task->cancelled) || COSY_UNLIKELY(submit->room < 0) ||
-	    !cosy_ring_submits(loop, &task->call, cosy_how(nr), nr, args)) {
+	    !cosy_ring_submits(loop, &task->call, how, nr, args)) {
 		cosy_submit_end(submit);
 		return false;
 	}
 	cosy_ring_submit_reserved(loop, &task->call, nr, args);
 	return true;
+}
+
+static COSY_NOINLINE bool submit_any_to_ring(struct cosy_task *task, long nr,
+					     const uint64_t args[6])
+{
+	return submit_to_ring(task, cosy_how(nr), nr, args);
 }
 
 COSY_EXPORT void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0,
@@ -112,8 +119,14 @@ COSY_EXPORT void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0,
 	const uint64_t args[6] = { a0, a1, a2, a3, a4, a5 };
 
 	task->calling = true;
-	task->in_ring = submit_to_ring(task, nr, args);
-	if (!task->in_ring)
+	/* With a constant number, few instructions of the general case are left. */
+	if (nr == SYS_recvfrom)
+		task->in_ring = submit_to_ring(task, COSY_HOW_RECEIVE, SYS_recvfrom, args);
+	else if (nr == SYS_sendto)
+		task->in_ring = submit_to_ring(task, COSY_HOW_SEND, SYS_sendto, args);
+	else
+		task->in_ring = submit_any_to_ring(task, nr, args);
+	if (COSY_UNLIKELY(!task->in_ring))
 		cosy_task_set_call(task, nr, args);
 }
 

@@ -435,8 +435,9 @@ static int enter(struct cosy_loop *loop)
  * Return: 0; 1: cosy_loop_stop() was called; -EINTR; -EPERM; -EAGAIN: the caller has to wait, as
  * after enter().
  */
-static int wait_or_enter(struct cosy_loop *loop, unsigned int min, uint64_t until,
-			 unsigned int stops, unsigned int *delivered)
+static COSY_ALWAYS_INLINE int wait_or_enter(struct cosy_loop *loop, unsigned int min,
+					    uint64_t until, unsigned int stops,
+					    unsigned int *delivered)
 {
 	for (;;) {
 		int err;
@@ -483,22 +484,51 @@ static uint64_t end_of(const struct timespec *timeout)
 	       (uint64_t)timeout->tv_nsec;
 }
 
+/* Return what cosy_wait() returns. @err: a negative error number, or 0 */
+static int wait_result(int err, unsigned int delivered)
+{
+	return delivered ? (int)delivered : err < 0 ? err : 0;
+}
+
+/* The rest of cosy_wait() with the lock. Releases it. */
+static COSY_ALWAYS_INLINE int wait_entered(struct cosy_loop *loop, unsigned int min, uint64_t until,
+					   unsigned int *delivered)
+{
+	struct goal goal = { .min = min, .until = until };
+	int err = min && reached(&goal, *delivered) ? 0 : wait_locked(loop, &goal, delivered);
+
+	leave(loop);
+	return err;
+}
+
+/* cosy_wait() in a thread that does not have the ring without the lock. */
+static COSY_NOINLINE int wait_in_turn(struct cosy_loop *loop, unsigned int min, uint64_t until,
+				      unsigned int stops)
+{
+	unsigned int delivered = 0;
+	int err = wait_or_enter(loop, min, until, stops, &delivered);
+
+	if (err == -EAGAIN)
+		err = wait_entered(loop, min, until, &delivered);
+	return wait_result(err, delivered);
+}
+
 COSY_EXPORT int cosy_wait(struct cosy_loop *loop, unsigned int min,
 			  const struct timespec *timeout)
 {
-	struct goal goal = { .min = min };
+	const uint64_t until = min ? end_of(timeout) : 0;
+	const unsigned int stops = cosy_loop_stops(loop);
 	unsigned int delivered = 0;
 	int err;
 
-	goal.until = min ? end_of(timeout) : 0;
-	if (min > COSY_WAIT_MAX || (min && !goal.until))
+	if (min > COSY_WAIT_MAX || (min && !until))
 		return -EINVAL;
-	err = wait_or_enter(loop, min, goal.until, cosy_loop_stops(loop), &delivered);
-	if (err == -EAGAIN) {
-		err = min && reached(&goal, delivered) ? 0 : wait_locked(loop, &goal, &delivered);
-		leave(loop);
-	}
-	return delivered ? (int)delivered : err < 0 ? err : 0;
+	if (!loop->has_ring || !min || COSY_UNLIKELY(!cosy_submit_begin(loop->submit)))
+		return wait_in_turn(loop, min, until, stops);
+	err = cosy_ring_wait(loop, min, until, stops, &delivered);
+	if (COSY_UNLIKELY(err == -EAGAIN))
+		err = wait_entered(loop, min, until, &delivered);
+	return wait_result(err, delivered);
 }
 
 COSY_EXPORT int cosy_wait_some(struct cosy_loop *loop,
