@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * cosy-stat - shows what the loops of processes do in the module.
+ * cosy-stat - shows what the loops and the shares of processes do in the module, and what the workers
+ * of teams do.
  *
- * The data is in /proc/PID/fdinfo of a loop's descriptor, see cosy(4).
+ * The data of loops and shares is in /proc/PID/fdinfo of their descriptors, see cosy(4). A team has a
+ * file without a name, which any process can imitate: everything in it is only printed.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "team/shown.h"
 #include "watch.h"
 
 #define LINK "anon_inode:[cosy-loop]"
+#define SHARE_LINK "anon_inode:[cosy-share]"
+#define TEAM_LINK "/memfd:" TEAM_SHOWN_NAME " (deleted)"
 #define MAX_CPUS 8192u
 
 enum column {
@@ -70,15 +79,40 @@ struct row {
 	bool seen;
 };
 
+/** struct share - a share */
+struct share {
+	int pid;
+	int fd;
+	char name[32];
+	uint64_t max;
+	uint64_t open;
+	uint64_t calls;
+};
+
+/** struct team - a team; @cycles: when it was read, by the time-stamp counter */
+struct team {
+	int pid;
+	int fd;
+	char name[32];
+	struct team_shown shown;
+	uint64_t cycles;
+};
+
 static struct row *rows;
 static size_t nrows, room;
+static struct team *teams;
+static size_t nteams, teams_room;
+static struct share *shares;
+static size_t nshares, shares_room;
 static struct watch watch;
 static bool denied, shows_cpus;
 
 static const char usage[] =
 	"usage: cosy stat [-b] [-c] [-d SECONDS] [-n COUNT] [-p PID] [-t]\n"
 	"\n"
-	"Show the loops of <cosy/async.h> that the module executes, and their activity.\n"
+	"Show the loops of <cosy/async.h> that the module executes, and their activity; and\n"
+	"the shares of <cosy/share.h> that have their table in the kernel; and the workers of\n"
+	"the teams of <cosy/team.h>.\n"
 	"\n"
 	WATCH_USAGE
 	"  -c          also show EXECUTED and CALLS of each CPU\n"
@@ -93,8 +127,13 @@ static const char usage[] =
 	"a thread slept there. THREADS is the number of threads that make calls that may\n"
 	"block, or wait for such calls. CALLS counts these calls, and HANDOVERS counts how\n"
 	"often another thread was woken because a call slept. POLLED_US is the microseconds\n"
-	"for which the thread of a processor polled in vain. Ctrl-C ends cosy stat after a\n"
-	"last update. See cosy-stat(1).\n";
+	"for which the thread of a processor polled in vain. For a share, MAX is the maximum\n"
+	"number of descriptors, OPEN their number, and CALLS the calls made in it since it was\n"
+	"made. For a worker of a team, QUEUED is the number of colours in its queue, RAN the\n"
+	"callbacks that it has run, STOLEN and SENT the colours that it took from others and\n"
+	"gave to them, DROPPED and OLDEST_MS the calls that it dropped and the longest time\n"
+	"that one was queued. RUNS_MS is the time for which its present turn runs, and COLOUR\n"
+	"the colour of that turn; a worker that sleeps has none. Ctrl-C ends cosy stat after a last update. See cosy-stat(1).\n";
 
 static struct row *row_of(uint64_t loop)
 {
@@ -111,17 +150,17 @@ static struct row *row_of(uint64_t loop)
 	return &rows[nrows++];
 }
 
-static void read_name(struct row *row)
+static void read_name(int pid, char name[32])
 {
 	char path[40];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", row->pid);
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
 	file = fopen(path, "r");
-	if (!file || !fgets(row->name, sizeof(row->name), file))
-		*row->name = '\0';
-	row->name[strcspn(row->name, "\n")] = '\0';
-	for (char *c = row->name; *c; c++)
+	if (!file || !fgets(name, 32, file))
+		*name = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	for (char *c = name; *c; c++)
 		if (!isprint((unsigned char)*c))
 			*c = '?';
 	if (file)
@@ -190,7 +229,7 @@ static void read_loop(int pid, int fd)
 		row->seen = true;
 		row->pid = pid;
 		row->fd = fd;
-		read_name(row);
+		read_name(pid, row->name);
 		memcpy(row->now, values, sizeof(values));
 		if (shows_cpus)
 			read_cpus(row, file);
@@ -199,9 +238,95 @@ static void read_loop(int pid, int fd)
 		fclose(file);
 }
 
+/* Read the fields of a share, unless another process has made it. */
+static void read_share(int pid, int fd)
+{
+	struct share share = { .pid = pid, .fd = fd };
+	uint64_t value, process = 0;
+	char path[64], line[128], field[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", pid, fd);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%31[^:]: %" SCNu64, field, &value) != 2)
+			continue;
+		if (!strcmp(field, "process"))
+			process = value;
+		else if (!strcmp(field, "max"))
+			share.max = value;
+		else if (!strcmp(field, "open"))
+			share.open = value;
+		else if (!strcmp(field, "calls"))
+			share.calls = value;
+	}
+	if (file)
+		fclose(file);
+	if (process != (uint64_t)pid)
+		return;
+	if (nshares == shares_room) {
+		shares_room = shares_room ? 2 * shares_room : 64;
+		shares = reallocarray(shares, shares_room, sizeof(*shares));
+		if (!shares)
+			watch_die(&watch, "shares", strerror(ENOMEM), NULL);
+	}
+	read_name(pid, share.name);
+	shares[nshares++] = share;
+}
+
+static uint64_t cycles_now(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+/* Read what a team shows. Return false if it is not that: a process can give a file any name. */
+static bool read_shown(int pid, int fd, struct team_shown *shown)
+{
+	char path[64];
+	struct statfs status;
+	bool is_team;
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+	file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (file < 0)
+		return false;
+	is_team = !fstatfs(file, &status) && status.f_type == TMPFS_MAGIC &&
+		  pread(file, shown, sizeof(*shown), 0) == sizeof(*shown) &&
+		  shown->magic == TEAM_SHOWN_MAGIC && shown->version == TEAM_SHOWN_VERSION &&
+		  shown->process == pid;
+	close(file);
+	return is_team;
+}
+
+/* Read the file of a team, unless another process has made it. */
+static void read_team(int pid, int fd)
+{
+	struct team *team;
+
+	if (nteams == teams_room) {
+		teams_room = teams_room ? 2 * teams_room : 16;
+		teams = reallocarray(teams, teams_room, sizeof(*teams));
+		if (!teams)
+			watch_die(&watch, "teams", strerror(ENOMEM), NULL);
+	}
+	team = &teams[nteams];
+	*team = (struct team){ .pid = pid, .fd = fd };
+	if (!read_shown(pid, fd, &team->shown))
+		return;
+	team->cycles = cycles_now();
+	read_name(pid, team->name);
+	nteams++;
+}
+
+static bool is_link(const char *link, ssize_t length, const char *expected)
+{
+	return length == (ssize_t)strlen(expected) && !memcmp(link, expected, strlen(expected));
+}
+
 static void read_process(int pid)
 {
-	char path[40], link[sizeof(LINK) + 1];
+	char path[40], link[64];
 	struct dirent *entry;
 	DIR *directory;
 
@@ -211,8 +336,12 @@ static void read_process(int pid)
 	while (directory && (entry = readdir(directory))) {
 		ssize_t length = readlinkat(dirfd(directory), entry->d_name, link, sizeof(link));
 
-		if (length == strlen(LINK) && !memcmp(link, LINK, strlen(LINK)))
+		if (is_link(link, length, LINK))
 			read_loop(pid, atoi(entry->d_name));
+		else if (is_link(link, length, SHARE_LINK))
+			read_share(pid, atoi(entry->d_name));
+		else if (is_link(link, length, TEAM_LINK))
+			read_team(pid, atoi(entry->d_name));
 	}
 	if (directory)
 		closedir(directory);
@@ -231,11 +360,12 @@ static void read_processes(void)
 	closedir(directory);
 }
 
-/* Read all loops, and drop those that no longer exist. */
+/* Read all loops and shares, and drop those that no longer exist. */
 static void read_all(int pid)
 {
 	size_t kept = 0;
 
+	nshares = nteams = 0;
 	for (size_t i = 0; i < nrows; i++) {
 		memcpy(rows[i].before, rows[i].now, sizeof(rows[i].now));
 		for (unsigned int cpu = 0; cpu < rows[i].ncpus; cpu++)
@@ -297,6 +427,76 @@ static bool show_cpu(const struct on_cpu *on_cpu, unsigned int cpu, bool totals)
 	return true;
 }
 
+/* Return how many cycles of the time-stamp counter a millisecond has. */
+static uint64_t cycles_of_ms(void)
+{
+	static uint64_t first_cycles;
+	static struct timespec first;
+	struct timespec now;
+	uint64_t ns;
+
+	if (!first_cycles) {
+		const struct timespec while_it_counts = { .tv_nsec = 10000000 };
+
+		clock_gettime(CLOCK_MONOTONIC, &first);
+		first_cycles = cycles_now();
+		nanosleep(&while_it_counts, NULL);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ns = (uint64_t)(now.tv_sec - first.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec -
+	     (uint64_t)first.tv_nsec;
+	return (cycles_now() - first_cycles) / (ns / 1000000 ? ns / 1000000 : 1) + 1;
+}
+
+static void show_worker(const struct team *team, uint32_t index)
+{
+	const struct team_shown_worker *worker = &team->shown.worker[index];
+	uint64_t runs;
+
+	printf("%7d %-15.15s %6d %6u %7d %7u %12" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64
+	       " %9" PRIu64, team->pid, team->name, team->fd, index, worker->thread, worker->queued,
+	       worker->ran, worker->stolen, worker->sent, worker->dropped, worker->oldest_ms);
+	if (worker->since) {
+		runs = team->cycles > worker->since ? team->cycles - worker->since : 0;
+		printf(" %8" PRIu64 " %#" PRIx64 "\n", runs / cycles_of_ms(), worker->colour);
+	} else {
+		printf(" %8s\n", "-");
+	}
+}
+
+/* Show the workers of teams in at most @lines lines. Return the number of lines. */
+static unsigned int show_teams(unsigned int lines)
+{
+	unsigned int shown = 2;
+
+	if (!nteams || lines < 3)
+		return 0;
+	printf("\n%7s %-15s %6s %6s %7s %7s %12s %8s %8s %8s %9s %8s %s\n", "PID", "COMMAND", "TEAM",
+	       "WORKER", "THREAD", "QUEUED", "RAN", "STOLEN", "SENT", "DROPPED", "OLDEST_MS", "RUNS_MS",
+	       "COLOUR");
+	for (size_t i = 0; i < nteams; i++) {
+		for (uint32_t j = 0; j < TEAM_SHOWN_MAX && shown < lines; j++) {
+			/* One that retires has a thread until its operations have ended. */
+			if (j >= teams[i].shown.workers && !teams[i].shown.worker[j].since)
+				continue;
+			show_worker(&teams[i], j);
+			shown++;
+		}
+	}
+	return shown;
+}
+
+/* Show the shares in at most @lines lines. */
+static void show_shares(unsigned int lines)
+{
+	if (!nshares || lines < 3)
+		return;
+	printf("\n%7s %-15s %6s %7s %7s %12s\n", "PID", "COMMAND", "SHARE", "MAX", "OPEN", "CALLS");
+	for (size_t i = 0; i < nshares && i + 2 < lines; i++)
+		printf("%7d %-15.15s %6d %7" PRIu64 " %7" PRIu64 " %12" PRIu64 "\n", shares[i].pid,
+		       shares[i].name, shares[i].fd, shares[i].max, shares[i].open, shares[i].calls);
+}
+
 static void show(bool totals)
 {
 	unsigned int shown, extra = 0, lines = watch_lines(&watch);
@@ -319,6 +519,8 @@ static void show(bool totals)
 		for (unsigned int cpu = 0; cpu < row->ncpus && shown + extra + 1 < lines; cpu++)
 			extra += show_cpu(&row->cpus[cpu], cpu, totals);
 	}
+	extra += show_teams(lines - shown - extra);
+	show_shares(lines - shown - extra);
 	watch_flush(&watch);
 }
 
@@ -359,9 +561,12 @@ int main(int argc, char **argv)
 		else
 			pid = process_id(optarg);
 	}
-	watch_require_module(&watch);
-	watch_begin(&watch);
+	cycles_of_ms();
 	read_all(pid);
+	/* Teams need no module. */
+	if (!nteams)
+		watch_require_module(&watch);
+	watch_begin(&watch);
 	check(pid);
 	/* In the first update, everything is new. */
 	for (show(true); watch_wait(&watch); show(watch.totals))

@@ -225,6 +225,17 @@ uint64_t cosy_team_colour(void);
 struct cosy_loop *cosy_team_loop(void);
 
 /**
+ * cosy_team_share() - the share of the calling worker, for descriptors that it opens (cosy/share.h)
+ * @max: the maximum number of descriptors; only the first call of a worker reads it. 0: 64
+ *
+ * It is made by the first call, and destroyed with the team. A colour that moves to another worker uses the
+ * share in which its descriptors are, or hands them over by cosy_share_give().
+ *
+ * Return: the share; NULL: the thread is no worker (errno: EPERM), or an error of cosy_share_create().
+ */
+struct cosy_share *cosy_team_share(unsigned int max);
+
+/**
  * cosy_team_moves() - let the colour move while an operation is outstanding
  * @op: what cosy_colour() has returned; not submitted yet
  *

@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <cosy/share.h>
+
 #include "async/loop.h"
 #include "device/extensible.h"
 #include "device/sys.h"
@@ -78,6 +80,7 @@ static struct cosy_worker *new_worker(struct cosy_team *team, uint32_t index)
 	memset(worker, 0, sizeof(*worker));
 	worker->team = team;
 	worker->index = index;
+	worker->shown = &team->shown->worker[index];
 	worker->average = UNKNOWN_TURN;
 	worker->random = team->random ? team->random + index : index;
 	/* Until it has a thread. */
@@ -155,6 +158,7 @@ static int set_workers(struct cosy_team *team, uint32_t count)
 		count = COSY_TEAM_MAX;
 	if (count < before) {
 		__atomic_store_n(&team->options.workers, count, __ATOMIC_SEQ_CST);
+		team_set(&team->shown->workers, count);
 		dismiss(team, count);
 		return 0;
 	}
@@ -163,6 +167,7 @@ static int set_workers(struct cosy_team *team, uint32_t count)
 		if (!err)
 			team_release(&team->options.workers, i + 1);
 	}
+	team_set(&team->shown->workers, team->options.workers);
 	return err;
 }
 
@@ -186,9 +191,11 @@ static void free_team(struct cosy_team *team)
 {
 	for (uint32_t i = 0; i < team->nworkers; i++) {
 		cosy_loop_destroy(team->workers[i]->loop);
+		cosy_share_destroy(team->workers[i]->share);
 		free(team->workers[i]);
 	}
 	team_colours_destroy(team);
+	team_shown_destroy(team);
 	munmap((void *)team->alive, 4096);
 	free(team);
 }
@@ -227,12 +234,12 @@ COSY_EXPORT int cosy_team_create(struct cosy_team **result, const struct cosy_te
 	}
 	team->fenced = cosy_sys(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) < 0;
 	team->alive = make_alive();
-	if (!team->alive || team_colours_create(team)) {
-		if (team->alive)
-			munmap((void *)team->alive, 4096);
-		free(team);
-		return -ENOMEM;
-	}
+	if (!team->alive)
+		goto no_memory;
+	if (!team_shown_create(team))
+		goto no_shown;
+	if (team_colours_create(team))
+		goto no_colours;
 	err = start(team, workers);
 	if (err) {
 		cosy_team_destroy(team);
@@ -240,6 +247,14 @@ COSY_EXPORT int cosy_team_create(struct cosy_team **result, const struct cosy_te
 	}
 	*result = team;
 	return 0;
+
+no_colours:
+	team_shown_destroy(team);
+no_shown:
+	munmap((void *)team->alive, 4096);
+no_memory:
+	free(team);
+	return -ENOMEM;
 }
 
 COSY_EXPORT int cosy_team_resize(struct cosy_team *team, unsigned int workers)

@@ -36,6 +36,7 @@
 
 #include "device/export.h"
 #include "team/colour.h"
+#include "team/shown.h"
 #include "team/tsan.h"
 
 /* Workers are not bound to CPUs with higher numbers. */
@@ -97,6 +98,8 @@ enum team_state {
  * @uses_loop: something may be outstanding in its loop
  * @asleep:    it sleeps, or is about to
  * @drained:   while it sleeps: nothing is outstanding in its loop
+ * @share:     its share, or NULL
+ * @shown:     its line in what cosy stat shows
  */
 struct cosy_worker {
 	struct cosy_team *team;
@@ -130,6 +133,8 @@ struct cosy_worker {
 	uint64_t cycles;
 	uint64_t average;
 	uint64_t random;
+	struct cosy_share *share;
+	struct team_shown_worker *shown;
 	struct team_call *calls;
 	uint32_t ncalls;
 	uint32_t unpolled;
@@ -167,6 +172,9 @@ struct cosy_worker {
  * @event:     changes when the team may be quiet
  * @added:     callbacks that other threads have queued
  * @resizing:  a thread is in cosy_team_resize()
+ * @shown:     what cosy stat shows
+ * @shown_fd:  descriptor of its file, or negative
+ * @shown_inode: the file's number
  */
 struct cosy_team {
 	const int *alive;
@@ -179,6 +187,9 @@ struct cosy_team {
 	bool fenced;
 	bool watched;
 	pthread_t watch;
+	struct team_shown *shown;
+	int shown_fd;
+	uint64_t shown_inode;
 
 	uint32_t alone __attribute__((aligned(TEAM_LINE)));
 	uint32_t stopped;
@@ -255,6 +266,36 @@ void team_sleep(uint32_t *word, uint32_t value, uint64_t ns);
 
 /** team_wake() - wake all threads that sleep for @word */
 void team_wake(uint32_t *word);
+
+/* shown.c */
+
+/** team_shown_create() - make what cosy stat shows of a team; returns false if there is no memory */
+bool team_shown_create(struct cosy_team *team);
+
+/** team_shown_destroy() - the reverse */
+void team_shown_destroy(struct cosy_team *team);
+
+/** team_show_queues() - show the lengths of all queues */
+void team_show_queues(struct cosy_team *team);
+
+/** team_show_awake() - show since when a worker runs a turn; 0: it sleeps */
+static inline void team_show_awake(struct cosy_worker *worker, uint64_t since)
+{
+	team_set(&worker->shown->since, since);
+}
+
+/** team_show_turn() - show what a worker has done */
+static inline void team_show_turn(struct cosy_worker *worker)
+{
+	struct team_shown_worker *shown = worker->shown;
+
+	team_set(&shown->ran, worker->ran);
+	team_set(&shown->stolen, worker->stolen);
+	team_set(&shown->sent, worker->sent);
+	team_set(&shown->dropped, worker->dropped);
+	team_set(&shown->oldest_ms, worker->oldest);
+	team_set(&shown->queued, (uint32_t)team_get(&worker->queue.count));
+}
 
 /* queue.c */
 

@@ -11,6 +11,8 @@
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 
+#include <cosy/share.h>
+
 #include "async/loop.h"
 #include "device/sys.h"
 #include "team/team.h"
@@ -142,10 +144,13 @@ static void run_turn(struct cosy_worker *worker, struct team_colour *colour)
 		worker->is_lookout = false;
 		team_pass_lookout(worker->team);
 	}
+	team_set(&worker->shown->colour, colour->number);
 	team_run(worker, colour);
 	now = team_cycles();
 	took = now - worker->cycles;
 	worker->cycles = now;
+	team_show_awake(worker, now);
+	team_show_turn(worker);
 	team_set(&worker->average, worker->average - worker->average / 8 + took / 8);
 	worker->unpolled += took > LONG_SINCE_POLL ? POLL_EVERY : 1;
 	worker->judged.cycles += took;
@@ -223,6 +228,7 @@ static void idle(struct cosy_worker *worker)
 	struct cosy_team *team = worker->team;
 	bool due;
 
+	team_show_awake(worker, 0);
 	__atomic_store_n(&worker->asleep, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&team->asleep, 1, __ATOMIC_SEQ_CST);
 	team_lock(&worker->queue.lock);
@@ -234,7 +240,10 @@ static void idle(struct cosy_worker *worker)
 		__atomic_fetch_sub(&team->asleep, 1, __ATOMIC_RELAXED);
 	/* It may have been woken for that. */
 	look_out(worker, TEAM_LOOKOUT_ASKED);
+	if (worker->is_lookout)
+		team_show_queues(team);
 	worker->cycles = team_cycles();
+	team_show_awake(worker, worker->cycles);
 }
 
 /* Give away what can be. Return true if the thread ends. */
@@ -308,6 +317,7 @@ void *team_worker_main(void *arg)
 	cosy_worker_self = worker;
 	cosy_thread_colours = &team_operations;
 	bind_to_cpu(worker);
+	worker->shown->thread = (int32_t)cosy_sys(SYS_gettid, 0, 0, 0);
 	worker->cycles = team_cycles();
 	while (!obey(worker)) {
 		struct team_colour *colour;
@@ -334,6 +344,22 @@ void *team_worker_main(void *arg)
 		team_call_free(worker, call);
 	}
 	worker->ncalls = 0;
+	return NULL;
+}
+
+COSY_EXPORT struct cosy_share *cosy_team_share(unsigned int max)
+{
+	const struct cosy_share_options options = { sizeof(options), max };
+	struct cosy_worker *self = cosy_worker_self;
+	int err = -EPERM;
+
+	if (self && self->share)
+		return self->share;
+	if (self)
+		err = cosy_share_create(&self->share, &options);
+	if (!err)
+		return self->share;
+	errno = -err;
 	return NULL;
 }
 
