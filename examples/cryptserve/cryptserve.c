@@ -87,41 +87,46 @@ static void accepted(int fd)
 	session_start(&sessions, fd);
 }
 
-static void stop(struct cosy_async *op)
+/* On the worker whose loop accepts. */
+static void begin_accepting(void *arg)
 {
-	(void)op;
-	cosy_loop_stop(sessions.loop);
+	struct acceptor *acceptor = arg;
+
+	acceptor->loop = cosy_team_loop();
+	acceptor_start(acceptor);
 }
 
 static void serve(const char *text, unsigned int threads)
 {
-	const struct cosy_loop_options options = {
-		.size = sizeof(options),
+	const struct cosy_loop_options loop = {
+		.size = sizeof(loop),
 		/* Of a session: the operation, the timer, and a close. */
 		.entries = 3 * sessions.maximum + 2 * ACCEPTOR_OPERATIONS,
 	};
-	struct cosy_async signal_op = { .done = stop };
+	const struct cosy_team_options options = {
+		.size = sizeof(options),
+		.workers = threads,
+		.loop = &loop,
+	};
 	struct acceptor acceptor = { .accepted = accepted };
 	struct address address;
 	sigset_t signals;
-	int err;
+	int err, signal;
 
+	/* The workers inherit it, so that only sigwait() takes them. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	err = cosy_loop_create(&sessions.loop, &options);
+	address_parse(&address, text);
+	acceptor.listener = address_listen(&address);
+	err = cosy_team_create(&sessions.team, &options);
 	if (!err)
-		err = cosy_async_signal(sessions.loop, &signal_op, &signals, NULL);
+		err = cosy_team_call(sessions.team, 0, begin_accepting, &acceptor);
 	if (err)
 		error(1, -err, "cannot begin");
-	address_parse(&address, text);
-	acceptor.loop = sessions.loop;
-	acceptor.listener = address_listen(&address);
-	acceptor_start(&acceptor);
-	cosy_loop_run_threads(sessions.loop, threads);
-	while (cosy_loop_destroy(sessions.loop) == -EBUSY)
-		cosy_wait(sessions.loop, 1, NULL);
+	sigwait(&signals, &signal);
+	cosy_team_destroy(sessions.team);
 	address_close(&address, acceptor.listener);
 }
 

@@ -24,19 +24,21 @@
  * struct session - a client
  * @op:	     receives, or sends
  * @timer:   ends the session
- * @pending: how many of these two are pending
+ * @close:   closes @fd
+ * @pending: how many of these are pending
+ * @ending:  end() was called
  * @have:    bytes of @hello that were received
  * @size:    bytes that are sent
  * @first:   the next message is the first one
  * @last:    the message that is sent is the last one
  */
 struct session {
-	struct cosy_coloured op, timer;
+	struct cosy_coloured op, timer, close;
 	struct sessions *sessions;
 	unsigned int pending;
 	int fd, file;
 	size_t have, size;
-	bool first, last;
+	bool ending, first, last;
 	unsigned char status;
 	crypto_secretstream_xchacha20poly1305_state out;
 	struct hello hello;
@@ -47,20 +49,13 @@ struct session {
 static void received(struct cosy_coloured *op);
 static void sent(struct cosy_coloured *op);
 
-/* Called when nothing more is submitted: the last operation to complete frees the session. */
-static void end(struct session *s)
+/*
+ * A session has one colour. While one of its operations is outstanding, the colour stays on its worker, so all
+ * of them are in this loop.
+ */
+static struct cosy_loop *loop(void)
 {
-	if (s->pending) {
-		cosy_cancel(s->sessions->loop, &s->timer.op);
-		return;
-	}
-	if (cosy_async_close(s->sessions->loop, NULL, s->fd))
-		close(s->fd);
-	if (s->file >= 0)
-		close(s->file);
-	atomic_fetch_sub(&s->sessions->current, 1);
-	sodium_memzero(s, sizeof(*s));
-	free(s);
+	return cosy_team_loop();
 }
 
 static struct cosy_async *colour(struct session *s, struct cosy_coloured *op,
@@ -68,6 +63,44 @@ static struct cosy_async *colour(struct session *s, struct cosy_coloured *op,
 {
 	op->op.data = s;
 	return cosy_colour(op, (uintptr_t)s, done);
+}
+
+static void closed(struct cosy_coloured *op);
+
+/*
+ * End the session: called first when nothing more is to be sent or received, and then by each operation that
+ * completes. The last one frees the session.
+ *
+ * At first another operation is outstanding, so this is the loop that knows the descriptor, and has to close it.
+ */
+static void end(struct session *s)
+{
+	if (!s->ending) {
+		s->ending = true;
+		if (cosy_async_pending(&s->op.op))
+			cosy_cancel(loop(), &s->op.op);
+		if (cosy_async_pending(&s->timer.op))
+			cosy_cancel(loop(), &s->timer.op);
+		if (cosy_async_close(loop(), colour(s, &s->close, closed), s->fd))
+			close(s->fd);
+		else
+			s->pending++;
+	}
+	if (s->pending)
+		return;
+	if (s->file >= 0)
+		close(s->file);
+	atomic_fetch_sub(&s->sessions->current, 1);
+	sodium_memzero(s, sizeof(*s));
+	free(s);
+}
+
+static void closed(struct cosy_coloured *op)
+{
+	struct session *s = op->op.data;
+
+	s->pending--;
+	end(s);
 }
 
 static void submitted(struct session *s, int err)
@@ -80,7 +113,7 @@ static void submitted(struct session *s, int err)
 
 static void receive(struct session *s)
 {
-	submitted(s, cosy_async_recv(s->sessions->loop, colour(s, &s->op, received), s->fd,
+	submitted(s, cosy_async_recv(loop(), colour(s, &s->op, received), s->fd,
 				     (unsigned char *)&s->hello + s->have,
 				     sizeof(s->hello) - s->have, 0));
 }
@@ -110,7 +143,7 @@ static void send_part(struct session *s, size_t header)
 						   NULL, 0, s->last ?
 						   crypto_secretstream_xchacha20poly1305_TAG_FINAL : 0);
 	s->size = header + size + PROTOCOL_SEAL;
-	submitted(s, cosy_async_send(s->sessions->loop, colour(s, &s->op, sent), s->fd, s->sealed,
+	submitted(s, cosy_async_send(loop(), colour(s, &s->op, sent), s->fd, s->sealed,
 				     s->size, MSG_NOSIGNAL));
 }
 
@@ -161,7 +194,7 @@ static void received(struct cosy_coloured *op)
 	struct session *s = op->op.data;
 
 	s->pending--;
-	if (op->op.result <= 0) {
+	if (op->op.result <= 0 || s->ending) {
 		end(s);
 		return;
 	}
@@ -180,7 +213,7 @@ static void sent(struct cosy_coloured *op)
 
 	s->pending--;
 	/* A send transfers everything, unless it fails or is cancelled after a part. */
-	if (op->op.result != (int64_t)s->size || s->last) {
+	if (op->op.result != (int64_t)s->size || s->last || s->ending) {
 		if (op->op.result == (int64_t)s->size && !s->status)
 			atomic_fetch_add(&s->sessions->served, 1);
 		end(s);
@@ -194,10 +227,19 @@ static void timed_out(struct cosy_coloured *op)
 	struct session *s = op->op.data;
 
 	s->pending--;
-	if (s->pending)
-		cosy_cancel(s->sessions->loop, &s->op.op);
-	else
+	end(s);
+}
+
+static void begin(void *arg)
+{
+	struct session *s = arg;
+
+	if (cosy_async_timer(loop(), colour(s, &s->timer, timed_out), &s->sessions->timeout, 0)) {
 		end(s);
+		return;
+	}
+	s->pending++;
+	receive(s);
 }
 
 void session_start(struct sessions *sessions, int fd)
@@ -215,17 +257,6 @@ void session_start(struct sessions *sessions, int fd)
 	s->fd = fd;
 	s->file = -1;
 	s->first = true;
-	/*
-	 * This runs without the session's colour, so both are counted before a callback can run, and nothing is
-	 * changed afterwards.
-	 */
-	s->pending = 2;
-	if (cosy_async_timer(sessions->loop, colour(s, &s->timer, timed_out), &sessions->timeout, 0)) {
-		s->pending = 0;
+	if (cosy_team_call(sessions->team, (uintptr_t)s, begin, s))
 		end(s);
-	} else if (cosy_async_recv(sessions->loop, colour(s, &s->op, received), fd, &s->hello,
-				   sizeof(s->hello), 0)) {
-		s->pending = 1;
-		end(s);
-	}
 }

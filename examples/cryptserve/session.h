@@ -5,13 +5,13 @@
 #ifndef SESSION_H
 #define SESSION_H
 
-#include <cosy/async.h>
+#include <cosy/team.h>
 #include <sodium.h>
 #include <stdatomic.h>
 
 /**
  * struct sessions - what all sessions use; sessions run in several threads
- * @loop:	executes the operations
+ * @team:	runs the callbacks
  * @root:	directory of the files
  * @timeout:	the maximum time of a session
  * @maximum:	the maximum number of sessions at once
@@ -21,7 +21,7 @@
  * @served:	files that were sent
  */
 struct sessions {
-	struct cosy_loop *loop;
+	struct cosy_team *team;
 	int root;
 	struct timespec timeout;
 	unsigned int maximum;
