@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # The common part of bench/{unmodified,rebuilt,batch}/programs: makes the files of the programs, in
-# the current directory, and measures a program.  A program's output goes to the parent directory,
-# which is the same for every file system that is measured.
+# the current directory, and measures a program.  A program's output goes to BENCH_OUTPUTS, by default the
+# parent directory, which is the same for every file system that is measured.
 #
 # Sourced with the arguments BUILD RUNS LABEL [NAME...]; the names select programs.  Each measured
 # program prints a line "NAME LABEL NATIVE COSY", in nanoseconds of CPU time, which under icount are
@@ -12,6 +12,7 @@
 build=$1 runs=$2 label=$3
 shift 3
 wanted=" $* "
+outputs=${BENCH_OUTPUTS:-..}
 files=3200 folders=32
 
 unset LD_PRELOAD "${!COSY_@}"
@@ -41,7 +42,7 @@ measure() {
 	local name=$1 without=$2 with=$3
 	shift 3
 	wants "$name" || return 0
-	echo "$name $label $("$build/bench/unmodified-measure" -n "$runs" -o .. \
+	echo "$name $label $("$build/bench/unmodified-measure" -n "$runs" -o "$outputs" \
 		-a "$without" -b "$with" "$@")" || fail "$name"
 }
 
