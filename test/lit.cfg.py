@@ -50,9 +50,6 @@ for name in ("COSY_VM_DIR", "COSY_KERNEL", "COSY_CHECK_LONG", "TMPDIR"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
-# What a program that contains libbpf is linked with: since Debian 13 also libzstd.
-libbpf = subprocess.run(["pkg-config", "--static", "--libs", "libbpf"], stdout=subprocess.PIPE,
-                        text=True).stdout.strip()
 plugin = "-fplugin=" + os.path.join(lib_dir, "cosy-plugin.so")
 # Longer names first: they are replaced in this order.
 config.substitutions += [(name + r"\b", value) for name, value in [
@@ -63,7 +60,6 @@ config.substitutions += [(name + r"\b", value) for name, value in [
     ("%cosy-objdump", os.path.join(bin_dir, "cosy-objdump")),
     ("%cosy", os.path.join(config.source_root, "cosy")),
     ("%llvm", config.llvm),
-    ("%libbpf", libbpf),
     ("%clangxx", f"{config.clangxx} {plugin} -I{include_dir}"),
     ("%clang", f"{config.clang} {plugin} -I{include_dir}"),
     ("%cc", config.clang),

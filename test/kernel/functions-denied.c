@@ -8,7 +8,7 @@
 // UNSUPPORTED: kernel-6.1
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
 // RUN: %compile-bpf %S/Inputs/denies.bpf.c -o %t.denies.o
-// RUN: %compile %s -o %t %libbpf
+// RUN: %compile-dynamic %s -o %t -lbpf
 // RUN: %vm %t %t.bpf.o %t.denies.o
 #include "function.h"
 

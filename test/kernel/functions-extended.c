@@ -8,7 +8,7 @@
 // UNSUPPORTED: kernel-6.1
 // RUN: %compile-bpf %S/Inputs/extended.bpf.c -o %t.bpf.o
 // RUN: %compile-bpf %S/Inputs/extension.bpf.c -o %t.extension.o
-// RUN: %compile %s -o %t %libbpf
+// RUN: %compile-dynamic %s -o %t -lbpf
 // RUN: %vm %t %t.bpf.o %t.extension.o
 #include "function.h"
 

@@ -6,7 +6,7 @@
 // Linux 6.1 has no BPF arenas.
 // UNSUPPORTED: kernel-6.1
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
-// RUN: %compile %s -o %t %libbpf
+// RUN: %compile-dynamic %s -o %t -lbpf
 // Not while another test shortens the time limit of functions.
 // RUN: %vm flock /tmp/function-time %t %t.bpf.o %S/Inputs/functions.bpf.c
 #include "function.h"

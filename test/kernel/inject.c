@@ -10,7 +10,7 @@
  */
 // RUN: kernel=${COSY_KERNEL:-6.12}; %root/scripts/build-module --variant inject $kernel test/kernel/Inputs/inject >%t.build 2>&1 || { cat %t.build; exit 1; }
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
-// RUN: %compile %s -o %t %libbpf
+// RUN: %compile-dynamic %s -o %t -lbpf
 // RUN: kernel=${COSY_KERNEL:-6.12}; sh %S/Inputs/inject-points.sh %build/kernel/$kernel/cosy.ko %S/Inputs/inject/points.def
 // RUN: kernel=${COSY_KERNEL:-6.12}; %root/scripts/vm/run --smp 1 --no-module -- sh %S/Inputs/inject.sh %build/kernel/$kernel/inject/cosy_inject.ko %build/kernel/$kernel/cosy.ko %t %t.bpf.o %build/bin/cosy
 #include "Inputs/inject/calls.h"

@@ -7,7 +7,7 @@
 // Linux 6.1 has no BPF arenas.
 // UNSUPPORTED: kernel-6.1
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
-// RUN: %compile %s -o %t %libbpf
+// RUN: %compile-dynamic %s -o %t -lbpf
 // RUN: %root/scripts/vm/run --one-thread --no-module -- sh %S/Inputs/unload-function.sh %build/kernel/${COSY_KERNEL:-6.12}/cosy.ko %t %t.bpf.o
 #include "function.h"
 
