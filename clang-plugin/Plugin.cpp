@@ -21,7 +21,6 @@
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
@@ -76,6 +75,11 @@ static void addPasses(PassBuilder &PB, const RegionOptions &Options) {
     });
 }
 
+/// Whether clang compiles source with this file as its plugin. Then the stages
+/// are added with the options, and this file as a pass plugin adds none. It
+/// cannot be removed from clang's list, which 22 has read before.
+static bool IsPluginOfSource;
+
 namespace {
 
 class CosyAction : public clang::PluginASTAction {
@@ -85,14 +89,8 @@ protected:
     clang::Preprocessor &PP = CI.getPreprocessor();
     // Before the files of -include.
     PP.setPredefines("#define __COSY_PLUGIN__ 1\n" + PP.getPredefines());
+    IsPluginOfSource = true;
     clang::CodeGenOptions &CG = CI.getCodeGenOpts();
-    // The stages are added below. As a pass plugin, this file would add them
-    // again, without the options.
-    erase_if(CG.PassPlugins, [&](StringRef Path) {
-      return any_of(CI.getFrontendOpts().Plugins, [&](StringRef Loaded) {
-        return sys::fs::equivalent(Path, Loaded);
-      });
-    });
     // Instructions need places, for messages and for the compound's lines.
     bool AddsPlaces = CG.getDebugInfo() == codegenoptions::NoDebugInfo;
     if (AddsPlaces)
@@ -234,5 +232,8 @@ static clang::FrontendPluginRegistry::Add<cosy::CosyAction>
 extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT PassPluginLibraryInfo
 llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "cosy", LLVM_VERSION_STRING,
-          [](PassBuilder &PB) { cosy::addPasses(PB, {}); }};
+          [](PassBuilder &PB) {
+            if (!cosy::IsPluginOfSource)
+              cosy::addPasses(PB, {});
+          }};
 }
