@@ -217,7 +217,7 @@ private:
 };
 
 /// Return a text that identifies a function of the source.
-std::string identity(const CodeAddress &Address, const Frame &Frame) {
+std::string identityOf(const CodeAddress &Address, const Frame &Frame) {
   std::string Text;
   raw_string_ostream Stream(Text);
   Stream << Address.Module << '\n' << Frame.File << '\n' << Frame.Function;
@@ -488,17 +488,17 @@ void Profile::findSource(const Executable &Executable, Loop &Loop) const {
     std::set<std::string> Seen;
     ForEachFrame(Executable.Sites[Node],
                  [&](const CodeAddress &Address, const Frame &Frame) {
-                   if (Seen.insert(identity(Address, Frame)).second)
-                     ++Common[identity(Address, Frame)];
+                   if (Seen.insert(identityOf(Address, Frame)).second)
+                     ++Common[identityOf(Address, Frame)];
                    return true;
                  });
   }
   std::string Chosen;
   ForEachFrame(Executable.Sites[Loop.Sites.front()],
                [&](const CodeAddress &Address, const Frame &Frame) {
-                 if (Common[identity(Address, Frame)] < Loop.Sites.size())
+                 if (Common[identityOf(Address, Frame)] < Loop.Sites.size())
                    return true;
-                 Chosen = identity(Address, Frame);
+                 Chosen = identityOf(Address, Frame);
                  return false;
                });
   if (Chosen.empty())
@@ -508,7 +508,7 @@ void Profile::findSource(const Executable &Executable, Loop &Loop) const {
     std::vector<const Frame *> Callees;
     ForEachFrame(Executable.Sites[Node], [&](const CodeAddress &Address,
                                              const Frame &Frame) {
-      if (identity(Address, Frame) != Chosen) {
+      if (identityOf(Address, Frame) != Chosen) {
         Callees.push_back(&Frame);
         return true;
       }

@@ -25,6 +25,17 @@ constexpr unsigned NumRegisters = 17;
 
 constexpr unsigned MaxDepth = 128;
 
+/// \returns the table for a function. This is a function of LLVM's namespace
+/// since 21 or 22, a member of UnwindTable before.
+template <typename Entry>
+auto unwindTable(const Entry *E, int) -> decltype(createUnwindTable(E)) {
+  return createUnwindTable(E);
+}
+template <typename Entry, typename Table = UnwindTable>
+auto unwindTable(const Entry *E, long) -> decltype(Table::create(E)) {
+  return Table::create(E);
+}
+
 } // namespace
 
 struct Unwinder::Registers {
@@ -174,7 +185,7 @@ bool Unwinder::step(Module &Module, uint64_t Address, const StackCopy &Stack,
   const FDE *Function = Module.functionAt(Address);
   if (!Function || !Function->getLinkedCIE())
     return false;
-  Expected<UnwindTable> Table = UnwindTable::create(Function);
+  Expected<UnwindTable> Table = unwindTable(Function, 0);
   if (!Table) {
     consumeError(Table.takeError());
     return false;
