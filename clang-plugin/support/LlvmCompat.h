@@ -172,15 +172,13 @@ public:
 
   void tooManyUses() final { Found = true; }
 #if LLVM_VERSION_MAJOR >= 21
-  // LLVM visits the uses of a call's result without asking if the call keeps
-  // its argument only in the result. Other names of an address are escapes, as
-  // before.
+  // LLVM visits the uses of a call's result without asking if the argument is
+  // known by nothing else. Other names of an address are escapes, as before.
   bool shouldExplore(const llvm::Use *U) final {
     auto *CB = llvm::dyn_cast<llvm::CallBase>(U->getUser());
     if (CB && !llvm::isa<llvm::IntrinsicInst>(CB) && CB->isDataOperand(U)) {
       llvm::CaptureInfo Info = CB->getCaptureInfo(CB->getDataOperandNo(U));
-      if (llvm::capturesNothing(Info.getOtherComponents()) &&
-          llvm::capturesAnything(Info.getRetComponents()))
+      if (llvm::capturesAnything(Info.getRetComponents()))
         Found |= isEscape(*U);
     }
     return !Found;
