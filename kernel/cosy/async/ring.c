@@ -380,12 +380,14 @@ static noinline enum cosy_ring_end cosy_ring_any_send(struct cosy_ring *ring, u3
 /* Continue a usual send that has not sent all its data. */
 static noinline enum cosy_ring_end cosy_ring_send_ended(struct cosy_ring *ring, struct file *file,
 							struct socket *socket, u32 flags, u64 op,
-							const struct pt_regs *regs, s64 *result,
+							struct pt_regs *regs, s64 *result,
 							u32 *sent)
 {
-	enum cosy_wait_end end = cosy_send_ended(ring, file, socket, regs, flags, op, *result,
-						 sent);
+	enum cosy_wait_end end;
 
+	regs->r8 = 0;
+	regs->r9 = 0;
+	end = cosy_send_ended(ring, file, socket, regs, flags, op, *result, sent);
 	return cosy_ring_send_end(end, flags & COSY_RING_LINKED, regs->dx, *result);
 }
 
@@ -402,32 +404,33 @@ cosy_ring_send(struct cosy_ring *ring, const struct cosy_ring_entry *entry, u64 
 	struct socket *socket;
 	struct cosy_fd fd;
 
+	regs->di = number;
+	regs->si = buffer;
+	regs->dx = size;
+	regs->r10 = how;
 	/* After one that waits, those for its socket have to wait, too. */
-	if (likely(!ring->nsending) && likely(!(flags & COSY_RING_WAITED)) &&
-	    likely(!(address | (how & COSY_RING_SEND_UNUSUAL)))) {
-		fd = cosy_fd_get(number);
-		socket = cosy_socket_of(fd.file);
-		if (likely(socket)) {
-			*result = cosy_transfer(socket, buffer, size, how, false);
-			if (likely(*result == size)) {
-				cosy_fd_put(fd);
-				return flags & COSY_RING_LINKED ? COSY_RING_LINKED_SENT :
-								  COSY_RING_MADE;
-			}
-		}
-		*regs = (struct pt_regs){ .di = number, .si = buffer, .dx = size, .r10 = how };
-		*sent = 0;
-		if (socket)
+	if (unlikely(ring->nsending) || unlikely(flags & COSY_RING_WAITED) ||
+	    unlikely(address | (how & COSY_RING_SEND_UNUSUAL))) {
+		regs->r8 = address;
+		regs->r9 = READ_ONCE(entry->args[5]);
+		return cosy_ring_any_send(ring, __NR_sendto, flags, op, regs, result, sent);
+	}
+	fd = cosy_fd_get(number);
+	socket = cosy_socket_of(fd.file);
+	if (likely(socket)) {
+		*result = cosy_transfer(socket, buffer, size, how, false);
+		if (likely(*result == regs->dx))
+			end = flags & COSY_RING_LINKED ? COSY_RING_LINKED_SENT : COSY_RING_MADE;
+		else
 			end = cosy_ring_send_ended(ring, fd.file, socket, flags, op, regs, result,
 						   sent);
-		cosy_fd_put(fd);
-		return end;
+	} else {
+		*sent = 0;
+		regs->r8 = 0;
+		regs->r9 = 0;
 	}
-	*regs = (struct pt_regs){
-		.di = number, .si = buffer, .dx = size, .r10 = how, .r8 = address,
-		.r9 = READ_ONCE(entry->args[5]),
-	};
-	return cosy_ring_any_send(ring, __NR_sendto, flags, op, regs, result, sent);
+	cosy_fd_put(fd);
+	return end;
 }
 
 /*
@@ -671,9 +674,23 @@ static noinline void cosy_ring_other_receive(struct cosy_ring *ring, struct cosy
 		cosy_ring_complete(ring, op, READ_ONCE(entry->args[0]));
 }
 
+/* Continue a usual receive that was not made, because @socket is NULL, or has failed. */
+static noinline enum cosy_wait_end
+cosy_ring_receive_ended(struct cosy_ring *ring, struct cosy_waiter *waiter, struct file *file,
+			struct socket *socket, u64 op, struct pt_regs *regs, s64 *result)
+{
+	regs->r8 = 0;
+	regs->r9 = 0;
+	if (!socket)
+		return COSY_WAIT_GIVEN;
+	if (*result == -EAGAIN)
+		return cosy_receive_failed(ring, waiter, file, socket, 0, regs, op, result);
+	return cosy_call_restarts(*result) ? COSY_WAIT_AGAIN : COSY_WAIT_MADE;
+}
+
 /*
- * Make a receive of a thread that is not watched, or let it wait. @regs: set to its arguments if it
- * is not made. The usual receive, for which the ring's waiter does not look, is made here.
+ * Make a receive of a thread that is not watched, or let it wait. @regs: set to its arguments. A
+ * usual one is made here, unless the last ones had to wait.
  */
 static __always_inline enum cosy_wait_end
 cosy_ring_receive(struct cosy_ring *ring, u32 nr, const struct cosy_ring_entry *entry, u64 op,
@@ -687,35 +704,24 @@ cosy_ring_receive(struct cosy_ring *ring, u32 nr, const struct cosy_ring_entry *
 	struct socket *socket;
 	struct cosy_fd fd;
 
-	if (likely(!waiter || !waiter->queued) && likely(nr == __NR_recvfrom) && likely(size) &&
-	    likely(!(address | (how & COSY_RING_RECEIVE_UNUSUAL)))) {
-		fd = cosy_fd_get(number);
-		socket = cosy_socket_of(fd.file);
-		if (likely(socket)) {
-			*result = cosy_transfer(socket, buffer, size, how, true);
-			if (likely(*result >= 0)) {
-				cosy_fd_put(fd);
-				return COSY_WAIT_MADE;
-			}
-		}
-		*regs = (struct pt_regs){ .di = number, .si = buffer, .dx = size, .r10 = how };
-		if (!socket)
-			end = COSY_WAIT_GIVEN;
-		else if (cosy_call_restarts(*result))
-			end = COSY_WAIT_AGAIN;
-		else if (*result == -EAGAIN)
-			end = cosy_receive_failed(ring, waiter, fd.file, socket, 0, regs, op,
-						  result);
-		cosy_fd_put(fd);
-		return end;
-	}
 	regs->di = number;
 	regs->si = buffer;
 	regs->dx = size;
 	regs->r10 = how;
-	regs->r8 = address;
-	regs->r9 = unlikely(address) ? READ_ONCE(entry->args[5]) : 0;
-	return cosy_receive(ring, nr, regs, op, result);
+	if (unlikely(waiter && waiter->queued) || unlikely(nr != __NR_recvfrom) ||
+	    unlikely(!size) || unlikely(address | (how & COSY_RING_RECEIVE_UNUSUAL))) {
+		regs->r8 = address;
+		regs->r9 = address ? READ_ONCE(entry->args[5]) : 0;
+		return cosy_receive(ring, nr, regs, op, result);
+	}
+	fd = cosy_fd_get(number);
+	socket = cosy_socket_of(fd.file);
+	if (likely(socket))
+		*result = cosy_transfer(socket, buffer, size, how, true);
+	if (unlikely(!socket) || unlikely(*result < 0))
+		end = cosy_ring_receive_ended(ring, waiter, fd.file, socket, op, regs, result);
+	cosy_fd_put(fd);
+	return end;
 }
 
 /* Return true if the send of a linked receive may be among calls that were not made yet. */

@@ -25,7 +25,26 @@
 #include <net/sock.h>
 
 #include "async/loop.h"
+#include "async/socket.h"
 #include "kernel/internals.h"
+
+/* The operations of sockets, or NULL before one was seen. All sockets have the same. */
+const struct file_operations *cosy_socket_ops;
+
+/**
+ * cosy_socket_find() - the same as cosy_socket_of() for a file that may be the first socket
+ * @file: the file
+ *
+ * Return: the socket, or NULL.
+ */
+struct socket *cosy_socket_find(struct file *file)
+{
+	struct socket *socket = sock_from_file(file);
+
+	if (socket)
+		WRITE_ONCE(cosy_socket_ops, file->f_op);
+	return socket;
+}
 
 /* Return the socket of a file; NULL if the file has none, or has the socket of another inode. */
 static struct socket *cosy_target_socket(struct file *file)
