@@ -182,11 +182,15 @@ static void refused(void)
 	static const long numbers[] = { SYS_ioctl, SYS_lseek, SYS_mmap, SYS_poll, SYS_sendmsg,
 					SYS_recvmsg, SYS_dup2, SYS_clone, SYS_getpid, 511, 512, -1 };
 	struct cosy_share *share = make(4);
+	int value = 0;
+	socklen_t size = sizeof(value);
 	const int fd = cosy_share_dup(share, 0);
 	const int wrong[] = { -1, 0, fd + 1, fd - 1, fd ^ (1 << 20), fd ^ (1 << 30), fd | (1 << 19),
 			      INT32_MIN, INT32_MAX, AT_FDCWD };
 	const uint64_t setlk[6] = { (uint64_t)fd, F_SETLK }, setfd[6] = { (uint64_t)fd, F_SETFD, 1 },
-		       getfl[6] = { (uint64_t)fd, F_GETFL };
+		       getfl[6] = { (uint64_t)fd, F_GETFL },
+		       peer[6] = { (uint64_t)fd, SOL_SOCKET, 77, (uintptr_t)&value, (uintptr_t)&size },
+		       bpf[6] = { (uint64_t)fd, SOL_SOCKET, 50, (uintptr_t)&value, size };
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		EQUAL(cosy_share_syscall(share, numbers[i], getfl), -EINVAL);
@@ -198,6 +202,10 @@ static void refused(void)
 	EQUAL(cosy_share_syscall(share, SYS_fcntl, setlk), -EINVAL);
 	EQUAL(cosy_share_syscall(share, SYS_fcntl, setfd), -EINVAL);
 	CHECK(cosy_share_syscall(share, SYS_fcntl, getfl) >= 0);
+	/* SO_PEERPIDFD, SO_ATTACH_BPF. */
+	EQUAL(cosy_share_syscall(share, SYS_getsockopt, peer), -EINVAL);
+	EQUAL(cosy_share_syscall(share, SYS_setsockopt, bpf), -EINVAL);
+	EQUAL(count(share), 1);
 	EQUAL(cosy_share_dup(share, 999), -EBADF);
 	cosy_share_destroy(share);
 	/* The next share has another number. */

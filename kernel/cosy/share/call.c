@@ -222,8 +222,6 @@ static long cosy_share_make(struct cosy_share *share, u32 nr, u64 *args)
 		if (unlikely(ret))
 			return ret;
 	}
-	if (nr == __NR_fcntl && !cosy_share_allows_fcntl(args[1]))
-		return -EINVAL;
 	ret = cosy_share_reserve(share, cosy_share_makes(kind));
 	if (unlikely(ret))
 		return ret;
@@ -260,7 +258,7 @@ long cosy_share_call(struct cosy_share *share, struct cosy_share_call __user *ar
 	if (call.status || call.nr >= COSY_SHARE_CALLS)
 		return -EINVAL;
 	nr = array_index_nospec(call.nr, COSY_SHARE_CALLS);
-	if (!cosy_share_kinds[nr])
+	if (!cosy_share_kinds[nr] || !cosy_share_allows(nr, call.args[1], call.args[2]))
 		return -EINVAL;
 	if (unlikely(READ_ONCE(current_thread_info()->syscall_work) & SYSCALL_WORK_ENTER ||
 		     cosy_ptraced()) &&

@@ -108,7 +108,8 @@ static long call_in(struct cosy_share *share, long nr, const uint64_t *args)
 
 COSY_EXPORT long cosy_share_syscall(struct cosy_share *share, long nr, const uint64_t args[6])
 {
-	if (nr < 0 || nr >= SHARE_CALLS || makes[nr] == SHARE_REFUSED)
+	if (nr < 0 || nr >= SHARE_CALLS || makes[nr] == SHARE_REFUSED ||
+	    !cosy_share_allows((unsigned int)nr, args[1], args[2]))
 		return -EINVAL;
 	return call_in(share, nr, args);
 }

@@ -362,8 +362,6 @@ long cosy_share_call_here(struct cosy_share *share, const struct share_kind *kin
 		else
 			ret = -EBADF;
 	}
-	if (!ret && nr == SYS_fcntl && !cosy_share_allows_fcntl((unsigned int)args[1]))
-		ret = -EINVAL;
 	if (!ret)
 		ret = make_new(share, kind, nr, given);
 	for (int i = 0; i < 6; i++) {

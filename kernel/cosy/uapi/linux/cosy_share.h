@@ -16,6 +16,7 @@
 
 #include <linux/ioctl.h>
 #include <linux/types.h>
+#include <linux/unistd.h>
 
 /*
  * A descriptor in a share is COSY_SHARE_FD, the share's number in ten bits, and its number in the
@@ -70,8 +71,8 @@ struct cosy_share_create {
  * COSY_SHARE_MOVE has copied to the process's table.
  *
  * Further errors: EBADF (a descriptor is not of this share), EMFILE (it has @max descriptors, or
- * RLIMIT_NOFILE), EINVAL (no such call in shares; fcntl() with a command that is not in
- * cosy_share_allows_fcntl(); @status), EPERM (the share belongs to another process), ESHUTDOWN (a
+ * RLIMIT_NOFILE), EINVAL (no such call in shares, or not with these arguments, see
+ * cosy_share_allows(); @status), EPERM (the share belongs to another process), ESHUTDOWN (a
  * descriptor of the share was closed), EFAULT.
  */
 struct cosy_share_call {
@@ -135,6 +136,54 @@ static inline int cosy_share_allows_fcntl(unsigned int cmd)
 		return 1;
 	default:
 		return 0;
+	}
+}
+
+/**
+ * cosy_share_allows_option() - test whether an option of a socket can be set or read in a share
+ * @level: its level
+ * @name:  its number
+ *
+ * Some options have a descriptor in memory, or make one: it would be in the table of the share,
+ * with a number that is not one of the share, and would not count towards the maximum. Options of
+ * SOL_SOCKET that are newer than this list may do the same.
+ *
+ * Return: true if the option has nothing to do with descriptors.
+ */
+static inline int cosy_share_allows_option(unsigned int level, unsigned int name)
+{
+	switch (level) {
+	case 1:		/* SOL_SOCKET */
+		return name != 50 &&	/* SO_ATTACH_BPF */
+		       name != 52 &&	/* SO_ATTACH_REUSEPORT_EBPF */
+		       name != 77 &&	/* SO_PEERPIDFD */
+		       name <= 84;	/* SO_INQ */
+	case 132:	/* SOL_SCTP */
+		return name != 102 &&	/* SCTP_SOCKOPT_PEELOFF */
+		       name != 122;	/* SCTP_SOCKOPT_PEELOFF_FLAGS */
+	default:
+		return 1;
+	}
+}
+
+/**
+ * cosy_share_allows() - test whether a call can be made in a share with these arguments
+ * @nr:     its number, one of COSY_SHARES()
+ * @second: its second argument
+ * @third:  its third argument
+ *
+ * Return: true if it can.
+ */
+static inline int cosy_share_allows(unsigned int nr, __u64 second, __u64 third)
+{
+	switch (nr) {
+	case __NR_fcntl:
+		return cosy_share_allows_fcntl((unsigned int)second);
+	case __NR_getsockopt:
+	case __NR_setsockopt:
+		return cosy_share_allows_option((unsigned int)second, (unsigned int)third);
+	default:
+		return 1;
 	}
 }
 
