@@ -34,19 +34,23 @@
 
 static atomic_t cosy_shares_made = ATOMIC_INIT(0);
 
-/* The memory of a process -> the sum of the maxima of its shares, as a value entry. */
-static DEFINE_XARRAY(cosy_share_sums);
+/*
+ * A process's table -> the sum of the maxima of its shares, as a value entry. The sum belongs to
+ * the table, as RLIMIT_NOFILE does. A sum of the memory would begin anew with execve(), and for
+ * each process that shares the table, while the shares stay.
+ */
+static DEFINE_XARRAY_FLAGS(cosy_share_sums, XA_FLAGS_ACCOUNT);
 
-static unsigned long cosy_share_key(const struct mm_struct *mm)
+static unsigned long cosy_share_key(const struct files_struct *table)
 {
 	/* Value entries need no alignment of keys; the shift keeps the tree flat. */
-	return (unsigned long)mm / L1_CACHE_BYTES;
+	return (unsigned long)table / L1_CACHE_BYTES;
 }
 
-/* Add to the sum of a process. Return -EMFILE if it would be more than @limit. */
-static int cosy_share_add(const struct mm_struct *mm, unsigned long n, unsigned long limit)
+/* Add to the sum of a table. Return -EMFILE if it would be more than @limit. */
+static int cosy_share_add(const struct files_struct *table, unsigned long n, unsigned long limit)
 {
-	const unsigned long key = cosy_share_key(mm);
+	const unsigned long key = cosy_share_key(table);
 	void *entry = xa_load(&cosy_share_sums, key), *before;
 	unsigned long sum;
 
@@ -55,16 +59,16 @@ static int cosy_share_add(const struct mm_struct *mm, unsigned long n, unsigned 
 		sum = (entry ? xa_to_value(entry) : 0) + n;
 		if (sum > limit)
 			return -EMFILE;
-		entry = xa_cmpxchg(&cosy_share_sums, key, before, xa_mk_value(sum), GFP_KERNEL);
+		entry = xa_cmpxchg(&cosy_share_sums, key, before, xa_mk_value(sum), COSY_GFP);
 		if (xa_is_err(entry))
 			return xa_err(entry);
 	} while (entry != before);
 	return 0;
 }
 
-static void cosy_share_subtract(const struct mm_struct *mm, unsigned long n)
+static void cosy_share_subtract(const struct files_struct *table, unsigned long n)
 {
-	const unsigned long key = cosy_share_key(mm);
+	const unsigned long key = cosy_share_key(table);
 	void *entry = xa_load(&cosy_share_sums, key), *before;
 	unsigned long sum;
 
@@ -85,10 +89,21 @@ static void cosy_share_free(struct rcu_head *rcu)
 	kfree(share);
 }
 
+/*
+ * End a share, before the table can be freed that has its descriptor: later another table may have
+ * the same address. Closes all descriptors.
+ */
+static void cosy_share_end(struct cosy_share *share)
+{
+	/* Is also the barrier that pairs with the one in cosy_share_check_end(). */
+	if (!xchg(&share->ended, true))
+		cosy_share_subtract(share->table, share->max);
+	cosy_table_close(&share->files);
+}
+
 static void cosy_share_discard(struct cosy_share *share)
 {
-	cosy_table_close(&share->files);
-	cosy_share_subtract(share->mm, share->max);
+	cosy_share_end(share);
 	cosy_quota_uncharge(share->quota, sizeof(*share));
 	put_pid(share->pid);
 	mmdrop(share->mm);
@@ -106,12 +121,8 @@ static int cosy_share_flush(struct file *file, fl_owner_t id)
 {
 	struct cosy_share *share = file->private_data;
 
-	if (id != share->table)
-		return 0;
-	WRITE_ONCE(share->ended, true);
-	/* Pairs with the barrier in cosy_share_check_end(). */
-	smp_mb();
-	cosy_table_close(&share->files);
+	if (id == share->table)
+		cosy_share_end(share);
 	return 0;
 }
 
@@ -178,7 +189,7 @@ static struct cosy_share *cosy_share_alloc(u32 max)
 
 	if (open > limit)
 		return ERR_PTR(-EMFILE);
-	err = cosy_share_add(current->mm, max, min_t(unsigned long, limit - open, LONG_MAX));
+	err = cosy_share_add(current->files, max, min_t(unsigned long, limit - open, LONG_MAX));
 	if (err)
 		return ERR_PTR(err);
 	err = cosy_quota_charge(owner, sizeof(*share));
@@ -201,7 +212,7 @@ static struct cosy_share *cosy_share_alloc(u32 max)
 uncharge:
 	cosy_quota_uncharge(owner, sizeof(*share));
 subtract:
-	cosy_share_subtract(current->mm, max);
+	cosy_share_subtract(current->files, max);
 	return ERR_PTR(err);
 }
 

@@ -22,7 +22,8 @@ struct mm_struct;
 /**
  * struct cosy_share - a share
  * @mm:	      the memory of the process that made it; its threads may use the share
- * @table:    the process's table of descriptors, only to compare: closing the share there ends it
+ * @table:    the process's table of descriptors: closing the share there ends it. Only to compare,
+ *	      and until the share has ended the key of the sum to which it contributes
  * @pid:      the process, for /proc
  * @quota:    who is charged for the memory
  * @id:	      its number in descriptors

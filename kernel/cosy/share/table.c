@@ -227,15 +227,22 @@ void cosy_table_close(struct files_struct *files)
  */
 int cosy_share_reserve(struct cosy_share *share, unsigned int n)
 {
-	unsigned int all;
+	struct files_struct *files = &share->files;
+	const struct fdtable *fdt;
+	int ret = -EMFILE;
 
 	if (!n)
 		return 0;
-	all = atomic_add_return(n, &share->makes);
-	if (likely(cosy_table_count(&share->files) + all <= share->max))
-		return 0;
-	atomic_sub(n, &share->makes);
-	return -EMFILE;
+	/* With the lock, so that cosy_table_dup() does not take the same place meanwhile. */
+	spin_lock(&files->file_lock);
+	fdt = files_fdtable(files);
+	if (bitmap_weight(fdt->open_fds, fdt->max_fds) + atomic_read(&share->makes) + n <=
+	    share->max) {
+		atomic_add(n, &share->makes);
+		ret = 0;
+	}
+	spin_unlock(&files->file_lock);
+	return ret;
 }
 
 /**
@@ -246,7 +253,7 @@ int cosy_share_reserve(struct cosy_share *share, unsigned int n)
  */
 void cosy_share_check_end(struct cosy_share *share)
 {
-	/* Pairs with the barrier in cosy_share_flush(): one of the two closes a new descriptor. */
+	/* Pairs with the barrier in cosy_share_end(): one of the two closes a new descriptor. */
 	smp_mb();
 	if (unlikely(READ_ONCE(share->ended)))
 		cosy_table_close(&share->files);
