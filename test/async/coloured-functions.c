@@ -13,6 +13,7 @@
 #include <cosy/task.h>
 
 #include "exclusive.h"
+#include "run-threads.h"
 
 #define THREADS	4
 #define GROUPS	8
@@ -110,7 +111,7 @@ static void serial(void)
 							ticked),
 				      SYS_getpid, 0, 0, 0, 0, 0, 0), 0);
 	}
-	EQUAL(cosy_loop_run_threads(loop, THREADS), 0);
+	EQUAL(run_threads(loop, THREADS), 0);
 	for (int i = 0; i < GROUPS; i++) {
 		EQUAL(groups[i].rounds, FUNCTIONS * ROUNDS);
 		EQUAL(groups[i].nested, FUNCTIONS * ROUNDS);
@@ -137,7 +138,7 @@ static void parallel(uint64_t first, uint64_t second)
 	pthread_barrier_init(&both, NULL, 2);
 	EQUAL(COSY_SPAWN(loop, meet(), .colour = first), 0);
 	EQUAL(COSY_SPAWN(loop, meet(), .colour = second), 0);
-	EQUAL(cosy_loop_run_threads(loop, 2), 0);
+	EQUAL(run_threads(loop, 2), 0);
 	pthread_barrier_destroy(&both);
 }
 
@@ -172,7 +173,7 @@ static void ends(void)
 		;
 	EQUAL(cosy_async_pending(&op), true);
 	EQUAL(cosy_cancel(loop, &op), 0);
-	EQUAL(cosy_loop_run_threads(loop, 2), 0);
+	EQUAL(run_threads(loop, 2), 0);
 	EQUAL(cancelled, 1);
 	EQUAL(COSY_SPAWN(loop, wait_for_ever(fds[0]), .done = was_cancelled, .colour = 1), 0);
 	while (cosy_wait(loop, 0, NULL))

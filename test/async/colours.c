@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "exclusive.h"
+#include "run-threads.h"
 
 #define THREADS	4
 #define CHAINS	16
@@ -79,7 +80,7 @@ static void serial(void)
 							ticked),
 				      SYS_getpid, 0, 0, 0, 0, 0, 0), 0);
 	}
-	EQUAL(cosy_loop_run_threads(loop, THREADS), 0);
+	EQUAL(run_threads(loop, THREADS), 0);
 	for (int i = 0; i < CHAINS; i++) {
 		EQUAL(chains[i].rounds, ROUNDS);
 		EQUAL(chains[i].ticks, ROUNDS);
@@ -106,7 +107,7 @@ static void parallel(void)
 	for (uint64_t i = 0; i < 2; i++)
 		EQUAL(cosy_async_call(loop, cosy_colour(&ops[i], i, meet),
 				      SYS_getpid, 0, 0, 0, 0, 0, 0), 0);
-	EQUAL(cosy_loop_run_threads(loop, 2), 0);
+	EQUAL(run_threads(loop, 2), 0);
 	pthread_barrier_destroy(&both);
 }
 
@@ -145,7 +146,7 @@ static void ordered(void)
 	}
 	EQUAL(cosy_async_call(loop, cosy_colour(&last, 8, let_go), SYS_getpid,
 			      0, 0, 0, 0, 0, 0), 0);
-	EQUAL(cosy_loop_run_threads(loop, 3), 0);
+	EQUAL(run_threads(loop, 3), 0);
 	EQUAL(order, 40);
 	pthread_barrier_destroy(&both);
 }
@@ -188,14 +189,7 @@ static void stop(struct cosy_coloured *op)
 	cosy_loop_stop(loop);
 }
 
-static void busy(struct cosy_coloured *op)
-{
-	(void)op;
-	called++;
-	EQUAL(cosy_loop_run_threads(loop, 2), -EBUSY);
-}
-
-/* Stopping, wrong arguments, a child, and destroying with outstanding operations. */
+/* Stopping, a child, and destroying with outstanding operations. */
 static void ends(void)
 {
 	struct cosy_coloured op = { 0 }, waits = { 0 };
@@ -204,22 +198,21 @@ static void ends(void)
 	pid_t pid;
 
 	called = 0;
-	EQUAL(cosy_loop_run_threads(loop, 1025), -EINVAL);
-	EQUAL(cosy_loop_run_threads(loop, 0), 0);
+	EQUAL(run_threads(loop, THREADS), 0);
 	EQUAL(cosy_async_timer(loop, cosy_colour(&waits, 1, count), &hour, 0), 0);
 	EQUAL(cosy_async_call(loop, cosy_colour(&op, 2, stop), SYS_getpid,
 			      0, 0, 0, 0, 0, 0), 0);
-	EQUAL(cosy_loop_run_threads(loop, THREADS), 1);
+	EQUAL(cosy_loop_run(loop), 1);
 	EQUAL(called, 1);
 	pid = fork();
 	if (!pid)
-		_exit(cosy_loop_run_threads(loop, 2) != -EPERM);
+		_exit(cosy_loop_run(loop) != -EPERM);
 	EQUAL(waitpid(pid, &status, 0), pid);
 	EQUAL(status, 0);
 	EQUAL(cosy_cancel(loop, &waits.op), 0);
-	EQUAL(cosy_async_call(loop, cosy_colour(&op, 2, busy), SYS_getpid,
+	EQUAL(cosy_async_call(loop, cosy_colour(&op, 2, count), SYS_getpid,
 			      0, 0, 0, 0, 0, 0), 0);
-	EQUAL(cosy_loop_run_threads(loop, 2), 0);
+	EQUAL(run_threads(loop, 2), 0);
 	EQUAL(waits.op.result, -ECANCELED);
 	EQUAL(called, 3);
 	EQUAL(cosy_async_timer(loop, cosy_colour(&waits, 1, count), &hour, 0), 0);

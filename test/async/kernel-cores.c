@@ -19,6 +19,7 @@
 #include <cosy/task.h>
 
 #include "cpus.h"
+#include "run-threads.h"
 
 #define SECOND	1000000u
 
@@ -175,7 +176,7 @@ static void colours(void)
 		EQUAL(cosy_async_call(loop, cosy_async_on(op, core), SYS_getcpu, (uintptr_t)&at[i], 0,
 				      0, 0, 0, 0), 0);
 	}
-	EQUAL(cosy_loop_run_threads(loop, 2), 0);
+	EQUAL(run_threads(loop, 2), 0);
 	EQUAL(ordered, COLOURED);
 	for (unsigned int i = 0; i < COLOURED; i++) {
 		EQUAL(order[i], i);

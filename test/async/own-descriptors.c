@@ -131,7 +131,6 @@ int main(void)
 	EQUAL(cosy_wait(loop, 1, &hour), -EBADF);
 	EQUAL(cosy_wait_for(loop, &timer, NULL), -EBADF);
 	EQUAL(cosy_loop_run(loop), -EBADF);
-	EQUAL(cosy_loop_run_threads(loop, 3), -EBADF);
 	EQUAL(cosy_cancel(loop, &timer), 0);
 	EQUAL(cosy_loop_run(loop), 0);
 	EQUAL(timer.result, -ECANCELED);

@@ -256,22 +256,6 @@ int cosy_wait_some(struct cosy_loop *loop, struct cosy_async *const *ops,
 int cosy_loop_run(struct cosy_loop *loop);
 
 /**
- * cosy_loop_run_threads() - cosy_loop_run() in several threads at once
- * @loop:    the loop
- * @threads: their number, with the calling one; at most 1024. 0: the number of
- *	     processors that the calling thread may run on
- *
- * Callbacks then run at the same time, in any of these threads, except for those of one
- * colour (cosy_colour()). The threads inherit the caller's signal mask. If fewer
- * threads can be started, the loop runs in those. They have ended when this returns.
- *
- * Return: 0: nothing is outstanding, and all callbacks have returned; 1:
- * cosy_loop_stop() was called; -EBUSY: another thread is in this function for @loop;
- * -EBADF, -EINVAL, -ENOMEM, -EPERM.
- */
-int cosy_loop_run_threads(struct cosy_loop *loop, unsigned int threads);
-
-/**
  * struct cosy_coloured - an operation whose callback has a colour
  * @op:	    the operation; its @done is libcosy's
  * @done:   the callback; set by cosy_colour(), as the following ones are

@@ -11,17 +11,9 @@
  * has a queue for each processor, to which colours are assigned, and steals from the
  * others' queues. Here the completions of a loop are the queue of all threads.
  */
-#include <errno.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <sys/syscall.h>
-
 #include "device/export.h"
-#include "device/sys.h"
 #include "colours.h"
 #include "loop.h"
-
-#define MAX_MEMBERS	1024u
 
 COSY_TLS __thread const struct cosy_colours *cosy_thread_colours;
 
@@ -82,64 +74,4 @@ void cosy_colour_deliver(struct cosy_loop *loop, struct cosy_async *op)
 			colour->first = coloured->next;
 	} while (coloured);
 	colour->running = false;
-}
-
-static void *member(void *loop)
-{
-	cosy_loop_run_member(loop);
-	return NULL;
-}
-
-/* Return the number of processors on which this thread may run. */
-static unsigned int processors(void)
-{
-	unsigned long mask[MAX_MEMBERS / 64] = { 0 };
-	unsigned int count = 0;
-
-	/* It fails if the kernel was built for more processors. */
-	if (cosy_sys(SYS_sched_getaffinity, 0, sizeof(mask), (long)mask) < 0)
-		return MAX_MEMBERS;
-	for (unsigned int i = 0; i < MAX_MEMBERS / 64; i++)
-		count += (unsigned int)__builtin_popcountl(mask[i]);
-	return count;
-}
-
-COSY_EXPORT int cosy_loop_run_threads(struct cosy_loop *loop, unsigned int threads)
-{
-	unsigned int started = 0;
-	struct cosy_members team;
-	pthread_t *ids;
-	int err;
-
-	if (threads > MAX_MEMBERS)
-		return -EINVAL;
-	if (!threads)
-		threads = processors();
-	ids = calloc(threads, sizeof(*ids));
-	if (!ids)
-		return -ENOMEM;
-	err = cosy_loop_enter(loop);
-	if (!err && loop->team.members) {
-		cosy_loop_leave(loop);
-		err = -EBUSY;
-	}
-	if (err) {
-		free(ids);
-		return err;
-	}
-	/* The threads begin when the lock is released. */
-	while (started < threads - 1 &&
-	       !pthread_create(&ids[started], NULL, member, loop))
-		started++;
-	loop->team = (struct cosy_members){ .members = started + 1 };
-	cosy_loop_leave(loop);
-	cosy_loop_run_member(loop);
-	while (started--)
-		pthread_join(ids[started], NULL);
-	free(ids);
-	cosy_lock(&loop->lock);
-	team = loop->team;
-	loop->team.members = 0;
-	cosy_loop_leave(loop);
-	return team.error ? team.error : team.stopped;
 }

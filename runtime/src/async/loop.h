@@ -367,22 +367,6 @@ struct cosy_colour {
 	struct cosy_coloured *last;
 };
 
-/**
- * struct cosy_members - threads in cosy_loop_run_threads()
- * @members: number of threads; 0 if there is no team
- * @idle:    number of members that have found no outstanding operation
- * @over:    all members are idle, the loop was stopped, or waiting failed
- * @stopped: the loop was stopped
- * @error:   the error with which waiting failed, or 0
- */
-struct cosy_members {
-	uint32_t members;
-	uint32_t idle;
-	bool over;
-	bool stopped;
-	int error;
-};
-
 /** enum cosy_cpu_state - what the thread of a processor has to do */
 enum cosy_cpu_state {
 	COSY_CPU_RUNS,		/* run its loop */
@@ -492,7 +476,6 @@ struct cosy_cpu {
  * @sent:	for each slot, the operation of the processor that has its entry
  * @used_fds:	the @nused_fds descriptors that processors have used
  * @colours:	the colours of callbacks
- * @team:	the threads that run the loop together
  * @info:	counts
  */
 struct cosy_loop {
@@ -562,7 +545,6 @@ struct cosy_loop {
 	struct cosy_used_fd *used_fds;
 	uint32_t nused_fds;
 	struct cosy_colour colours[1 << COSY_COLOUR_BITS];
-	struct cosy_members team;
 	struct cosy_loop_info info;
 };
 
@@ -1579,15 +1561,6 @@ bool cosy_is_coloured(const struct cosy_async *op);
 void cosy_colour_deliver(struct cosy_loop *loop, struct cosy_async *op);
 
 /* wait.c */
-
-/**
- * cosy_loop_run_member() - cosy_loop_run() for a thread of loop->team
- *
- * While no operation is outstanding, it waits for operations that callbacks of other members
- * submit. It returns when no callback of the team runs any more, after cosy_loop_stop(), or when
- * waiting fails.
- */
-void cosy_loop_run_member(struct cosy_loop *loop);
 
 /**
  * struct cosy_delivery - deliveries of a thread that waits

@@ -801,7 +801,7 @@ bool cosy_ring_give(struct cosy_loop *loop, bool waits)
 
 	if (!cosy_ring_is_open(loop) || ring->shared || loop->cpu || ring->taken >= COSY_SUBMIT_OWNERS ||
 	    loop->external || loop->blocked || loop->closing || loop->spreads || loop->inside ||
-	    loop->waiters || loop->team.members || !page_rests(loop))
+	    loop->waiters || !page_rests(loop))
 		return false;
 	ring->others = loop->nadded || loop->ntimers;
 	if (ring->others && (!waits || !cosy_ring_outstanding(loop)))

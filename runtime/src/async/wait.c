@@ -609,35 +609,6 @@ COSY_EXPORT int cosy_loop_run(struct cosy_loop *loop)
 	}
 }
 
-void cosy_loop_run_member(struct cosy_loop *loop)
-{
-	struct cosy_members *team = &loop->team;
-	int err;
-
-	if (enter(loop))
-		return;
-	while (!team->over) {
-		if (cosy_loop_is_stopping(loop)) {
-			/* Members that have not begun see this, too. */
-			team->stopped = team->over = true;
-		} else if (outstanding(loop)) {
-			err = run_locked(loop);
-			if (err) {
-				team->error = err;
-				team->over = true;
-			}
-		} else {
-			if (++team->idle == team->members)
-				team->over = true;
-			else
-				wait_for_other(loop, FOR_EVER);
-			team->idle--;
-		}
-	}
-	cosy_loop_changed(loop);
-	leave(loop);
-}
-
 COSY_EXPORT int cosy_loop_run_once(struct cosy_loop *loop)
 {
 	return cosy_wait(loop, 1, NULL);
