@@ -450,20 +450,43 @@ std::string upCallAdvice(const Instruction &I, bool IsAsync) {
 // Parts of COSY_ASYNC functions
 //===----------------------------------------------------------------------===//
 
-/// \returns true if \p I is a call for which a request is waited for, or
-/// answered.
-static bool isOfRequest(const Inst &I) {
+/// \returns the name of the call that \p I makes to wait for a request, or to
+/// answer it; or an empty string.
+static StringRef callOfRequest(const Inst &I) {
   if (I.Op != COSY_OP_SYS && I.Op != COSY_OP_LIBC)
-    return false;
+    return "";
   const SystemCall *Call = findSystemCall(I.Imm);
-  return Call && cosy_call_parks(I.Imm) && Call->Name != "close";
+  return Call && cosy_call_parks(I.Imm) && Call->Name != "close"
+             ? StringRef(Call->Name)
+             : StringRef();
 }
 
 void judgePart(Region &R, const Selection &Sel, BlockFrequencyInfo &BFI) {
-  uint64_t Requests = 0; // the frequency of the most frequent call
-  for (const Block &B : Sel.C.Blocks)
-    if (any_of(B.Insts, isOfRequest))
+  uint64_t Requests = 0; // the frequency of the most frequent receive
+  bool Answers = false;
+  for (const Block &B : Sel.C.Blocks) {
+    for (const Inst &I : B.Insts) {
+      StringRef Name = callOfRequest(I);
+      if (Name.empty())
+        continue;
+      if (!Name.starts_with("rec") && !Name.starts_with("read") &&
+          !Name.starts_with("accept")) {
+        Answers = true;
+        continue;
+      }
       Requests = std::max(Requests, BFI.getBlockFreq(B.Source).getFrequency());
+    }
+  }
+  if (!Requests && Answers) {
+    // The loop that sends the rest of an answer has one iteration.
+    R.Loses = true;
+    remark<OptimizationRemarkMissed>(R, R.Loc, "PartAnswers", [&](auto &Rem) {
+      Rem << "this part runs natively, with an operation of the loop for each "
+             "call: it only answers, and its compound would cost more than one "
+             "operation; only COSY_EXECUTOR=kernel runs it";
+    });
+    return;
+  }
   if (!Requests)
     return;
   double Operations = 0, UpCalls = 0;
@@ -472,7 +495,12 @@ void judgePart(Region &R, const Selection &Sel, BlockFrequencyInfo &BFI) {
         double(BFI.getBlockFreq(B.Source).getFrequency()) / double(Requests);
     for (const Inst &I : B.Insts) {
       Operations += Times * operationCost(I);
-      UpCalls += I.Op == COSY_OP_UPCALL ? Times : 0;
+      if (I.Op != COSY_OP_UPCALL)
+        continue;
+      // Frequencies are halved by each check of a request, also if it is seldom
+      // true. So what comes after a few of them is taken for what each request
+      // does: natively, up-calls cost nothing.
+      UpCalls += Times >= 1.0 / 64 ? std::max(Times, 1.0) : Times;
     }
   }
   unsigned Cost = Operations + UpCalls * AsyncUpCallCost;
