@@ -843,13 +843,25 @@ static COSY_NOINLINE int go_on_for_others(struct cosy_loop *loop, bool readable)
 	return err;
 }
 
-/* The same after an operation with a colour is complete. Deliver it. */
-static COSY_NOINLINE int deliver_coloured(struct cosy_loop *loop, struct cosy_async *op)
+/*
+ * The same if the operation that was collected last has a colour. It is collected again with the lock:
+ * without it, another thread could collect and deliver the next one of that colour before.
+ */
+static COSY_NOINLINE int go_on_for_coloured(struct cosy_loop *loop, struct cosy_async *op)
 {
-	int err = go_on_with_lock(loop);
+	struct cosy_ring *ring = &loop->ring;
 
-	cosy_colour_deliver(loop, op);
-	return err;
+	if (op->slot & COSY_RING_OF_TASK)
+		ring->of_tasks++;
+	else
+		loop->submit->room--;
+	if (op->slot & COSY_RING_CANCELLED) {
+		op->result = (int64_t)(uintptr_t)ring->cancelled;
+		ring->cancelled = op;
+	} else {
+		ring->done_head--;
+	}
+	return go_on_with_lock(loop);
 }
 
 /* The same after the module has given back entries, or could not be entered. @ret: its result. */
@@ -1029,22 +1041,28 @@ static COSY_ALWAYS_INLINE uint64_t enter_to_wait(struct cosy_loop *loop, unsigne
 }
 
 /*
- * Complete an operation, and those behind it as long as they have no callback. Return the first with a
- * callback, and set @done to it; or NULL.
+ * Complete an operation that was collected, and those behind it, as long as they have no callback.
+ * Return the first with a callback, which is still pending; or NULL.
  */
 static COSY_ALWAYS_INLINE struct cosy_async *complete_usual(struct cosy_loop *loop,
 							    struct cosy_async *op,
-							    void (**done)(struct cosy_async *op),
 							    unsigned int *delivered)
 {
-	do {
+	while (!op->done) {
 		++*delivered;
-		*done = op->done;
 		cosy_op_complete(op);
-		if (*done)
-			return op;
-	} while (*delivered < COSY_WAIT_MAX && (op = collect_one(loop)));
-	return NULL;
+		if (*delivered >= COSY_WAIT_MAX || !(op = collect_one(loop)))
+			return NULL;
+	}
+	return op;
+}
+
+/* Return true if an entry has an operation with a colour: see go_on_for_coloured(). */
+static COSY_ALWAYS_INLINE bool has_colour(const struct cosy_submit_entry *entry)
+{
+	const struct cosy_async *op = op_of(entry->op);
+
+	return op && cosy_is_coloured(op);
 }
 
 int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
@@ -1067,7 +1085,7 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 	       *delivered < COSY_WAIT_MAX) {
 		op = collect_one(loop);
 		entry = op ? NULL : entry_for_here(loop);
-		if (entry && make_here(loop, entry, &result)) {
+		if (entry && !has_colour(entry) && make_here(loop, entry, &result)) {
 			if (has_rest(entry, result))
 				return go_on_with_rest(loop, entry, result);
 			op = op_of(entry->op);
@@ -1080,10 +1098,13 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 			op->result = result;
 		}
 		if (op)
-			op = complete_usual(loop, op, &done, delivered);
+			op = complete_usual(loop, op, delivered);
 		if (op) {
 			if (COSY_UNLIKELY(cosy_is_coloured(op)))
-				return deliver_coloured(loop, op);
+				return go_on_for_coloured(loop, op);
+			++*delivered;
+			done = op->done;
+			cosy_op_complete(op);
 			cosy_submit_end(s);
 			done(op);
 			if (COSY_UNLIKELY(!cosy_submit_begin(s)))
