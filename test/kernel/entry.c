@@ -25,7 +25,8 @@ static void test_info(int dev)
 	      info.oldest_format <= info.format &&
 	      info.load_flags == COSY_LOAD_FLAGS &&
 	      info.run_flags == COSY_RUN_FLAGS &&
-	      !(info.features & ~(COSY_FEATURE_FUNCTIONS | COSY_FEATURE_ASYNC)) &&
+	      !(info.features & ~(COSY_FEATURE_FUNCTIONS | COSY_FEATURE_ASYNC |
+				   COSY_FEATURE_SHARES)) &&
 	      !info.reserved &&
 	      info.max_loads && info.flags == COSY_INFO_UNFILTERED && info.version[0] &&
 	      !info.version[15],
