@@ -2,7 +2,7 @@
 /*
  * A region makes calls in a share by up-calls, among calls that it makes itself.
  */
-// RUN: %clang %flags -O2 -Wno-cosy-up-call-in-loop %s -o %t -L%lib -l:libcosy.a
+// RUN: %cosy-cc %flags -O2 -Wno-cosy-up-call-in-loop %s -o %t -L%lib -l:libcosy.a
 // RUN: %everywhere
 #include <fcntl.h>
 
