@@ -22,8 +22,16 @@
 /* The numbers of calls. */
 #define NR_CALLS	512
 
-/* Indexed by number: the module has refused to make this call, and always will. */
-static bool refused[NR_CALLS];
+/*
+ * A bit for each number: the module has refused to make this call, and always will. The variables of a
+ * program's libcosy.a fit into one page; another one costs 8,000 instructions at its start.
+ */
+static uint64_t refused[NR_CALLS / 64];
+
+static bool is_refused(unsigned int nr)
+{
+	return __atomic_load_n(&refused[nr % NR_CALLS / 64], __ATOMIC_RELAXED) >> nr % 64 & 1;
+}
 
 /* Return true if it pays to make this call by an entry of its own. */
 static bool pays_alone(unsigned int nr)
@@ -42,8 +50,7 @@ long cosy_single_call(const struct cosy_env *env, unsigned int nr)
 	long ret;
 
 	/* Filters may forbid the entry, even if it would fail. */
-	if (fd < 0 || !pays_alone(nr) ||
-	    __atomic_load_n(&refused[nr % NR_CALLS], __ATOMIC_RELAXED))
+	if (fd < 0 || !pays_alone(nr) || is_refused(nr))
 		return cosy_env_plain_call(env, nr);
 	call.nr = nr;
 	call.status = 0;
@@ -60,7 +67,8 @@ long cosy_single_call(const struct cosy_env *env, unsigned int nr)
 		cosy_device_pause();
 		break;
 	case COSY_ANSWER_NEVER:
-		__atomic_store_n(&refused[nr % NR_CALLS], true, __ATOMIC_RELAXED);
+		__atomic_fetch_or(&refused[nr % NR_CALLS / 64], (uint64_t)1 << nr % 64,
+				  __ATOMIC_RELAXED);
 		break;
 	case COSY_ANSWER_LOST:
 		/* The run's next entry opens the device again. */
