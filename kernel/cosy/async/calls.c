@@ -137,7 +137,7 @@ static long cosy_call_make(struct pt_regs *regs, struct socket *socket,
 			   bool receives)
 {
 	if (likely(socket && !regs->r8))
-		return cosy_transfer_regs(socket, regs, receives);
+		return cosy_transfer(socket, regs, receives);
 	regs->r10 |= MSG_DONTWAIT;
 	regs->orig_ax = cosy_env_callee(receives ? __NR_recvfrom : __NR_sendto);
 	return cosy_callees[regs->orig_ax](regs);
@@ -387,7 +387,7 @@ static __always_inline long cosy_call_usual(struct cosy_coroutine *co,
 		env->parked = true;
 		return COSY_PARKED;
 	}
-	result = cosy_transfer_regs(socket, regs, receives);
+	result = cosy_transfer(socket, regs, receives);
 	if (likely(result >= 0 && (receives || result == regs->dx))) {
 		co->waits = false;
 		return result;

@@ -251,14 +251,7 @@ long cosy_loop_create(struct file *device, struct cosy_async_create __user *arg)
 	}
 	file->f_mode |= FMODE_LSEEK;
 	create.page_size = loop->size;
-	/* Write the answer before fd_install(): on failure the process must not have it. */
-	err = cosy_arg_write(arg, &create, sizeof(create));
-	if (err) {
-		fput(file);
-		goto put_fd;
-	}
-	fd_install(create.fd, file);
-	return 0;
+	return cosy_arg_give_file(arg, &create, sizeof(create), create.fd, file);
 
 put_fd:
 	put_unused_fd(create.fd);

@@ -203,6 +203,14 @@ static __always_inline void cosy_ring_args(struct pt_regs *regs,
 	}
 }
 
+/* Read the arguments of a send or a receive. The last one counts only with an address. */
+static __always_inline void cosy_ring_transfer_args(struct pt_regs *regs,
+						    const struct cosy_ring_entry *entry)
+{
+	cosy_ring_args(regs, entry, 5);
+	regs->r9 = unlikely(regs->r8) ? READ_ONCE(entry->args[5]) : 0;
+}
+
 /* Return true if the thread's system calls are watched: by filters, a tracer, an audit. */
 static __always_inline bool cosy_ring_is_watched(cosy_self *self)
 {
@@ -380,14 +388,12 @@ static noinline enum cosy_ring_end cosy_ring_any_send(struct cosy_ring *ring, u3
 /* Continue a usual send that has not sent all its data. */
 static noinline enum cosy_ring_end cosy_ring_send_ended(struct cosy_ring *ring, struct file *file,
 							struct socket *socket, u32 flags, u64 op,
-							struct pt_regs *regs, s64 *result,
+							const struct pt_regs *regs, s64 *result,
 							u32 *sent)
 {
-	enum cosy_wait_end end;
+	enum cosy_wait_end end = cosy_send_ended(ring, file, socket, regs, flags, op, *result,
+						 sent);
 
-	regs->r8 = 0;
-	regs->r9 = 0;
-	end = cosy_send_ended(ring, file, socket, regs, flags, op, *result, sent);
 	return cosy_ring_send_end(end, flags & COSY_RING_LINKED, regs->dx, *result);
 }
 
@@ -397,28 +403,19 @@ cosy_ring_send(struct cosy_ring *ring, const struct cosy_ring_entry *entry, u64 
 	       struct pt_regs *regs, s64 *result, u32 *sent)
 {
 	const u32 flags = READ_ONCE(entry->flags);
-	const u64 buffer = READ_ONCE(entry->args[1]), size = READ_ONCE(entry->args[2]);
-	const u64 how = READ_ONCE(entry->args[3]), address = READ_ONCE(entry->args[4]);
-	const u64 number = READ_ONCE(entry->args[0]);
 	enum cosy_ring_end end = COSY_RING_ORDERED_NOT_MADE;
 	struct socket *socket;
 	struct cosy_fd fd;
 
-	regs->di = number;
-	regs->si = buffer;
-	regs->dx = size;
-	regs->r10 = how;
+	cosy_ring_transfer_args(regs, entry);
 	/* After one that waits, those for its socket have to wait, too. */
 	if (unlikely(ring->nsending) || unlikely(flags & COSY_RING_WAITED) ||
-	    unlikely(address | (how & COSY_RING_SEND_UNUSUAL))) {
-		regs->r8 = address;
-		regs->r9 = READ_ONCE(entry->args[5]);
+	    unlikely(regs->r8 | (regs->r10 & COSY_RING_SEND_UNUSUAL)))
 		return cosy_ring_any_send(ring, __NR_sendto, flags, op, regs, result, sent);
-	}
-	fd = cosy_fd_get(number);
+	fd = cosy_fd_get(regs->di);
 	socket = cosy_socket_of(fd.file);
 	if (likely(socket)) {
-		*result = cosy_transfer(socket, buffer, size, how, false);
+		*result = cosy_transfer(socket, regs, false);
 		if (likely(*result == regs->dx))
 			end = flags & COSY_RING_LINKED ? COSY_RING_LINKED_SENT : COSY_RING_MADE;
 		else
@@ -426,8 +423,6 @@ cosy_ring_send(struct cosy_ring *ring, const struct cosy_ring_entry *entry, u64 
 						   sent);
 	} else {
 		*sent = 0;
-		regs->r8 = 0;
-		regs->r9 = 0;
 	}
 	cosy_fd_put(fd);
 	return end;
@@ -677,10 +672,8 @@ static noinline void cosy_ring_other_receive(struct cosy_ring *ring, struct cosy
 /* Continue a usual receive that was not made, because @socket is NULL, or has failed. */
 static noinline enum cosy_wait_end
 cosy_ring_receive_ended(struct cosy_ring *ring, struct cosy_waiter *waiter, struct file *file,
-			struct socket *socket, u64 op, struct pt_regs *regs, s64 *result)
+			struct socket *socket, u64 op, const struct pt_regs *regs, s64 *result)
 {
-	regs->r8 = 0;
-	regs->r9 = 0;
 	if (!socket)
 		return COSY_WAIT_GIVEN;
 	if (*result == -EAGAIN)
@@ -696,28 +689,20 @@ static __always_inline enum cosy_wait_end
 cosy_ring_receive(struct cosy_ring *ring, u32 nr, const struct cosy_ring_entry *entry, u64 op,
 		  struct pt_regs *regs, s64 *result)
 {
-	const u64 buffer = READ_ONCE(entry->args[1]), size = READ_ONCE(entry->args[2]);
-	const u64 how = READ_ONCE(entry->args[3]), address = READ_ONCE(entry->args[4]);
-	const u64 number = READ_ONCE(entry->args[0]);
-	struct cosy_waiter *waiter = cosy_receiver_of(ring, (u32)number);
 	enum cosy_wait_end end = COSY_WAIT_MADE;
+	struct cosy_waiter *waiter;
 	struct socket *socket;
 	struct cosy_fd fd;
 
-	regs->di = number;
-	regs->si = buffer;
-	regs->dx = size;
-	regs->r10 = how;
+	cosy_ring_transfer_args(regs, entry);
+	waiter = cosy_receiver_of(ring, (u32)regs->di);
 	if (unlikely(waiter && waiter->queued) || unlikely(nr != __NR_recvfrom) ||
-	    unlikely(!size) || unlikely(address | (how & COSY_RING_RECEIVE_UNUSUAL))) {
-		regs->r8 = address;
-		regs->r9 = address ? READ_ONCE(entry->args[5]) : 0;
+	    unlikely(!regs->dx) || unlikely(regs->r8 | (regs->r10 & COSY_RING_RECEIVE_UNUSUAL)))
 		return cosy_receive(ring, nr, regs, op, result);
-	}
-	fd = cosy_fd_get(number);
+	fd = cosy_fd_get(regs->di);
 	socket = cosy_socket_of(fd.file);
 	if (likely(socket))
-		*result = cosy_transfer(socket, buffer, size, how, true);
+		*result = cosy_transfer(socket, regs, true);
 	if (unlikely(!socket) || unlikely(*result < 0))
 		end = cosy_ring_receive_ended(ring, waiter, fd.file, socket, op, regs, result);
 	cosy_fd_put(fd);

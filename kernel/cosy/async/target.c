@@ -49,7 +49,7 @@ struct socket *cosy_socket_find(struct file *file)
 /* Return the socket of a file; NULL if the file has none, or has the socket of another inode. */
 static struct socket *cosy_target_socket(struct file *file)
 {
-	struct socket *socket = sock_from_file(file);
+	struct socket *socket = cosy_socket_of(file);
 
 	return socket && SOCK_INODE(socket) == file_inode(file) ? socket : NULL;
 }

@@ -21,9 +21,9 @@
 #include "async/socket.h"
 #include "compat/compat.h"
 
-static __always_inline size_t cosy_transfer_size(u64 size)
+static __always_inline size_t cosy_transfer_size(const struct pt_regs *regs)
 {
-	return min_t(u64, size, MAX_RW_COUNT);
+	return min_t(u64, regs->dx, MAX_RW_COUNT);
 }
 
 /**
@@ -42,7 +42,7 @@ static __always_inline bool cosy_transfer_waits(struct cosy_parked *parked,
 						const struct pt_regs *regs, struct file *file,
 						const struct socket *socket)
 {
-	return likely(cosy_access_ok((void __user *)regs->si, cosy_transfer_size(regs->dx))) &&
+	return likely(cosy_access_ok((void __user *)regs->si, cosy_transfer_size(regs))) &&
 	       cosy_socket_may_ask(socket) && cosy_park_idle(parked, file);
 }
 
@@ -64,37 +64,29 @@ static __always_inline void cosy_message_init(struct msghdr *msg)
 }
 
 /**
- * cosy_transfer() - call recvfrom() or sendto() without an address, and without blocking
+ * cosy_transfer() - call recvfrom() or sendto() without blocking
  * @socket:   the socket
- * @buffer:   the buffer
- * @size:     its size in bytes
- * @flags:    the flags
+ * @regs:     the arguments; the address is NULL
  * @receives: true for recvfrom(), false for sendto()
  *
  * Return: what the system call returns with MSG_DONTWAIT.
  */
-static __always_inline long cosy_transfer(struct socket *socket, u64 buffer, u64 size,
-					  unsigned int flags, bool receives)
+static __always_inline long cosy_transfer(struct socket *socket, const struct pt_regs *regs,
+					  bool receives)
 {
+	void __user *buffer = (void __user *)regs->si;
+	size_t size = cosy_transfer_size(regs);
+	unsigned int flags = regs->r10 | MSG_DONTWAIT;
 	struct msghdr msg __uninitialized;
 
-	size = cosy_transfer_size(size);
-	if (unlikely(!cosy_access_ok((void __user *)buffer, size)))
+	if (unlikely(!cosy_access_ok(buffer, size)))
 		return -EFAULT;
 	cosy_message_init(&msg);
-	iov_iter_ubuf(&msg.msg_iter, receives ? READ : WRITE, (void __user *)buffer, size);
-	flags |= MSG_DONTWAIT;
+	iov_iter_ubuf(&msg.msg_iter, receives ? READ : WRITE, buffer, size);
 	if (receives)
 		return sock_recvmsg(socket, &msg, flags);
 	msg.msg_flags = flags & ~MSG_INTERNAL_SENDMSG_FLAGS;
 	return sock_sendmsg(socket, &msg);
-}
-
-/** cosy_transfer_regs() - the same; @regs: the arguments */
-static __always_inline long cosy_transfer_regs(struct socket *socket, const struct pt_regs *regs,
-					       bool receives)
-{
-	return cosy_transfer(socket, regs->si, regs->dx, regs->r10, receives);
 }
 
 #endif /* COSY_ASYNC_TRANSFER_H */

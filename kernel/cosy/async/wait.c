@@ -300,7 +300,7 @@ cosy_waiter_wait(struct cosy_waiter *waiter, struct file *file, struct socket *s
 	if ((!nr && likely(cosy_socket_is_idle(socket))) || !cosy_park_has_input(file))
 		return COSY_WAIT_WAITS;
 	/* Once is enough: an event from here on adds it to the list. */
-	*result = nr ? cosy_attempt(nr, regs, file) : cosy_transfer_regs(socket, regs, true);
+	*result = nr ? cosy_attempt(nr, regs, file) : cosy_transfer(socket, regs, true);
 	if (*result == -EAGAIN)
 		return COSY_WAIT_WAITS;
 	cosy_waiter_end(waiter);
@@ -311,7 +311,7 @@ cosy_waiter_wait(struct cosy_waiter *waiter, struct file *file, struct socket *s
 static __always_inline bool cosy_receive_may_wait(const struct pt_regs *regs,
 						  const struct socket *socket)
 {
-	return likely(cosy_access_ok((void __user *)regs->si, cosy_transfer_size(regs->dx))) &&
+	return likely(cosy_access_ok((void __user *)regs->si, cosy_transfer_size(regs))) &&
 	       cosy_socket_may_ask(socket);
 }
 
@@ -415,7 +415,7 @@ enum cosy_wait_end cosy_receive(struct cosy_ring *ring, u32 nr, struct pt_regs *
 	}
 	if (waiter && waiter->queued && waiter->unused++ >= COSY_WAITER_UNUSED)
 		cosy_waiter_unqueue(waiter);
-	*result = cosy_transfer_regs(socket, regs, true);
+	*result = cosy_transfer(socket, regs, true);
 	if (likely(*result >= 0))
 		goto put;
 	if (unlikely(cosy_call_restarts(*result)))
@@ -556,7 +556,7 @@ cosy_receive_fired(const struct cosy_waiter *waiter, struct file *file, struct s
 		   const struct pt_regs *regs, s64 *result)
 {
 	if (likely(!waiter->nr)) {
-		*result = cosy_transfer_regs(socket, regs, true);
+		*result = cosy_transfer(socket, regs, true);
 		if (likely(*result >= 0))
 			return COSY_WAIT_MADE;
 	} else {

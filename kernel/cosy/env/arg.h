@@ -5,6 +5,7 @@
 #ifndef COSY_ARG_H
 #define COSY_ARG_H
 
+#include <linux/file.h>
 #include <linux/mm.h>
 #include <linux/uaccess.h>
 
@@ -50,6 +51,32 @@ static inline int cosy_arg_write(void __user *arg, const void *from, u32 size)
 {
 	return copy_to_user(arg, from, min(size, *(const u32 *)from)) ?
 		       -EFAULT : 0;
+}
+
+/**
+ * cosy_arg_give_file() - write an argument back that contains a new descriptor, and install it
+ * @arg:  as for cosy_arg_write()
+ * @from: the same
+ * @size: the same
+ * @fd:   the descriptor, from get_unused_fd_flags()
+ * @file: its file
+ *
+ * The argument is written first: on failure the process must not have the descriptor.
+ *
+ * Return: 0; or -EFAULT, and the file is released, and the descriptor unused again.
+ */
+static inline int cosy_arg_give_file(void __user *arg, const void *from, u32 size, int fd,
+				     struct file *file)
+{
+	int err = cosy_arg_write(arg, from, size);
+
+	if (err) {
+		fput(file);
+		put_unused_fd(fd);
+	} else {
+		fd_install(fd, file);
+	}
+	return err;
 }
 
 #endif /* COSY_ARG_H */

@@ -249,14 +249,7 @@ long cosy_share_create(struct cosy_share_create __user *arg)
 		cosy_share_discard(share);
 		goto put_fd;
 	}
-	/* Write the answer before fd_install(): on failure the process must not have it. */
-	err = cosy_arg_write(arg, &create, sizeof(create));
-	if (err) {
-		fput(file);
-		goto put_fd;
-	}
-	fd_install(create.fd, file);
-	return 0;
+	return cosy_arg_give_file(arg, &create, sizeof(create), create.fd, file);
 
 put_fd:
 	put_unused_fd(create.fd);
