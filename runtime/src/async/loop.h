@@ -50,7 +50,6 @@
 /* For the slow paths of these functions. */
 #define COSY_NOINLINE	__attribute__((noinline))
 #define COSY_UNLIKELY(condition)	__builtin_expect(!!(condition), 0)
-#define COSY_LIKELY(condition)	__builtin_expect(!!(condition), 1)
 #define COSY_NO_SLOT	UINT32_MAX
 #define COSY_MAX_FD	(1u << 24)
 

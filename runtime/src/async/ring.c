@@ -907,14 +907,13 @@ static COSY_ALWAYS_INLINE struct cosy_submit_entry *entry_for_here(struct cosy_l
 static COSY_ALWAYS_INLINE bool make_here(struct cosy_loop *loop,
 					 const struct cosy_submit_entry *entry, int64_t *result)
 {
-	if (COSY_LIKELY(entry->nr == SYS_sendto))
-		*result = cosy_sys6(SYS_sendto, (long)entry->args[0], (long)entry->args[1],
-				    (long)entry->args[2], (long)(entry->args[3] | MSG_DONTWAIT),
-				    (long)entry->args[4], (long)entry->args[5]);
-	else
-		*result = cosy_sys6(entry->nr, (long)entry->args[0], (long)entry->args[1],
-				    (long)entry->args[2], (long)entry->args[3],
-				    (long)entry->args[4], (long)entry->args[5]);
+	uint64_t flags = entry->args[3];
+
+	if (entry->nr == SYS_sendto)
+		flags |= MSG_DONTWAIT;
+	*result = cosy_sys6(entry->nr, (long)entry->args[0], (long)entry->args[1],
+			    (long)entry->args[2], (long)flags, (long)entry->args[4],
+			    (long)entry->args[5]);
 	/* The module gives it back if it is no socket. */
 	if ((COSY_UNLIKELY(*result == -EAGAIN) || COSY_UNLIKELY(*result == -ENOTSOCK)) &&
 	    entry->nr == SYS_sendto)
