@@ -202,19 +202,36 @@ static void read_cpus(struct row *row, FILE *file)
 	}
 }
 
+/* Open what /proc shows of a descriptor. Return NULL if it is gone. */
+static FILE *open_fdinfo(int pid, int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", pid, fd);
+	return fopen(path, "r");
+}
+
+/* Read the next field that is a number. Return false at the end, or if @file is NULL. */
+static bool next_field(FILE *file, char field[32], uint64_t *value)
+{
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%31[^:]: %" SCNu64, field, value) == 2)
+			return true;
+	}
+	return false;
+}
+
 /* Read the fields of a descriptor, unless another process has made the loop. */
 static void read_loop(int pid, int fd)
 {
 	uint64_t value, values[NR_COLUMNS] = { 0 }, loop = 0, process = 0;
-	char path[64], line[128], field[32];
+	FILE *file = open_fdinfo(pid, fd);
+	char field[32];
 	struct row *row;
-	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", pid, fd);
-	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%31[^:]: %" SCNu64, field, &value) != 2)
-			continue;
+	while (next_field(file, field, &value)) {
 		if (!strcmp(field, "cosy-loop"))
 			loop = value;
 		else if (!strcmp(field, "process"))
@@ -242,15 +259,11 @@ static void read_loop(int pid, int fd)
 static void read_share(int pid, int fd)
 {
 	struct share share = { .pid = pid, .fd = fd };
+	FILE *file = open_fdinfo(pid, fd);
 	uint64_t value, process = 0;
-	char path[64], line[128], field[32];
-	FILE *file;
+	char field[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", pid, fd);
-	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%31[^:]: %" SCNu64, field, &value) != 2)
-			continue;
+	while (next_field(file, field, &value)) {
 		if (!strcmp(field, "process"))
 			process = value;
 		else if (!strcmp(field, "max"))

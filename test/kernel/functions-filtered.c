@@ -10,12 +10,9 @@
 // RUN: %vm flock /tmp/function-time %t %t.bpf.o
 #include "function.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
+
+#include "filter.h"
 
 static int dev;
 static struct segment seg;
@@ -23,26 +20,6 @@ static struct bpf_object *object;
 
 /* Every command of bpf(), for filter(). */
 #define ANY_COMMAND	(-1)
-
-/* Deny bpf() with @command. */
-static void filter(int command, unsigned int action)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
-		BPF_JUMP(command == ANY_COMMAND ? BPF_JMP | BPF_JGE | BPF_K :
-						  BPF_JMP | BPF_JEQ | BPF_K,
-			 command == ANY_COMMAND ? 0 : command, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, action),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { sizeof(code) / sizeof(*code), code };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog))
-		die("seccomp");
-}
 
 /* Bind before and after a filter is set; @error is the error of the second one. */
 static void bind_filtered(int command, unsigned int action, int error)
@@ -54,7 +31,7 @@ static void bind_filtered(int command, unsigned int action, int error)
 	struct cosy_run run;
 	long ret;
 
-	filter(command, action);
+	filter(SYS_bpf, command, action);
 	ret = bind_function(dev, after, fd, &bind);
 	check(ret == -error,
 	      "a filter for bpf(%d), %#x, decides about the binding: %ld", command, action, ret);
