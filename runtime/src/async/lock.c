@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * lock.c - the slow paths of locks, and events, by futexes.
+ * lock.c - the slow paths of locks, and events, by futexes; the clock.
  */
 #include <errno.h>
 #include <limits.h>
@@ -17,6 +17,14 @@
  * one for less. Sleeping takes 20 times as long, and the other thread has to wake it.
  */
 #define SPINS	32u
+
+uint64_t cosy_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 static long futex_wait(uint32_t *word, uint32_t value,
 		       const struct timespec *until)

@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** cosy_clock() - return CLOCK_MONOTONIC in nanoseconds */
+uint64_t cosy_clock(void);
+
 /** struct cosy_lock - 0: free; 1: taken; 2: taken, and threads may wait for it */
 struct cosy_lock {
 	uint32_t state;

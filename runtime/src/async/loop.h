@@ -2,8 +2,11 @@
 /*
  * loop.h - the structures and functions that the files of this folder share.
  *
- *	page.c		the syscall page: entries and rings
- *	loop.c		create, destroy, wake, stop
+ *	page.c		the syscall page: its memory
+ *	calls.c		which calls there are, and how each one waits
+ *	submit.c	submit calls
+ *	loop.c		take the lock, wake, stop
+ *	create.c	create and destroy loops
  *	start.c		decide how the call of an entry is made
  *	arguments.c	calls that do not wait because of their arguments
  *	connection.c	calls on sockets whose connection is made, ends, or is shut down
@@ -632,9 +635,6 @@ void cosy_loop_close(struct cosy_loop *loop);
 
 /** cosy_loop_free() - free a closed loop */
 void cosy_loop_free(struct cosy_loop *loop);
-
-/** cosy_clock() - return CLOCK_MONOTONIC in nanoseconds */
-uint64_t cosy_clock(void);
 
 /* page.c */
 

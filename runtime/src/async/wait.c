@@ -236,6 +236,24 @@ static uint32_t outstanding(const struct cosy_loop *loop)
 	return loop->outstanding + cosy_ring_outstanding(loop);
 }
 
+struct cosy_async *cosy_page_collect(struct cosy_loop *loop)
+{
+	struct cosy_async_page *page = loop->page;
+	uint32_t head = page->done_head, slot;
+	struct cosy_async *op;
+
+	if (loop->has_ring) {
+		op = cosy_ring_collect(loop);
+		if (op)
+			return op;
+	}
+	if (head == cosy_index_load(&page->done_tail))
+		return NULL;
+	slot = loop->done[head & loop->mask];
+	cosy_index_store(&page->done_head, head + 1);
+	return cosy_page_take_result(loop, slot, (int64_t)loop->entries[slot].args[0]);
+}
+
 /* Deliver completions. Wake other threads if there are more deliveries than @delivered. */
 static void deliver(struct cosy_loop *loop, struct cosy_delivery *delivery,
 		    unsigned int delivered)

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * create.c - creates and destroys loops; their descriptors, and their counts.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+
+#include "device/descriptor.h"
+#include "device/export.h"
+#include "device/extensible.h"
+#include "device/sys.h"
+#include "loop.h"
+#include "ring.h"
+
+#define DEFAULT_ENTRIES	4096u
+#define DEFAULT_THREADS	4u
+#define DEFAULT_WAITERS	64u
+#define MAX_THREADS	256u
+#define MAX_WAITERS	1024u
+
+static uint32_t power_of_two(uint32_t n)
+{
+	uint32_t power = COSY_ASYNC_MIN_ENTRIES;
+
+	while (power < n)
+		power <<= 1;
+	return power;
+}
+
+static uint32_t or_default(uint32_t value, uint32_t otherwise)
+{
+	return value ? value : otherwise;
+}
+
+static int add_to_epoll(const struct cosy_loop *loop, int fd)
+{
+	struct epoll_event event = {
+		.events = EPOLLIN,
+		.data.fd = fd,
+	};
+
+	return (int)cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_ADD, fd,
+			      (long)&event, 0, 0);
+}
+
+/*
+ * Mark the descriptors. Other loops of this process have other marks, unless there are very many.
+ * If a seccomp filter forbids it, nothing tells whether a number is still the loop's.
+ */
+static void mark_fds(struct cosy_loop *loop)
+{
+	static atomic_uint loops;
+	int mark = 1 + (int)(atomic_fetch_add(&loops, 1) % COSY_MARKS);
+
+	if (!cosy_descriptor_mark(loop->epoll, mark) && !cosy_descriptor_mark(loop->wake_fd, mark))
+		loop->mark = mark;
+}
+
+static int open_fds(struct cosy_loop *loop)
+{
+	loop->epoll = (int)cosy_sys(SYS_epoll_create1, EPOLL_CLOEXEC, 0, 0);
+	if (loop->epoll < 0)
+		return loop->epoll;
+	loop->wake_fd = (int)cosy_sys(SYS_eventfd2, 0,
+				      EFD_CLOEXEC | EFD_NONBLOCK, 0);
+	if (loop->wake_fd < 0)
+		return loop->wake_fd;
+	mark_fds(loop);
+	return add_to_epoll(loop, loop->wake_fd);
+}
+
+static void close_fds(struct cosy_loop *loop)
+{
+	cosy_loop_close_fd(loop, loop->timer_fd);
+	cosy_loop_close_fd(loop, loop->wake_fd);
+	cosy_loop_close_fd(loop, loop->epoll);
+}
+
+/** struct owned - what a child finds cleared: a page of its own */
+struct owned {
+	struct cosy_submit submit;
+	int owner;
+};
+
+static int make_owner(struct cosy_loop *loop)
+{
+	struct owned *owned = mmap(NULL, sizeof(*owned), PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (owned == MAP_FAILED)
+		return -ENOMEM;
+	loop->submit = &owned->submit;
+	loop->owner = &owned->owner;
+	if (madvise(owned, sizeof(*owned), MADV_WIPEONFORK) < 0)
+		return -errno;
+	owned->owner = 1;
+	owned->submit.room = (int32_t)loop->mask + 1;
+	return 0;
+}
+
+static void free_owner(struct cosy_loop *loop)
+{
+	if (loop->submit)
+		munmap(loop->submit, sizeof(struct owned));
+}
+
+static void free_memory(struct cosy_loop *loop)
+{
+	cosy_descriptors_destroy(loop);
+	cosy_page_destroy(loop);
+	free(loop->timers);
+	free(loop->disk.ids);
+	free(loop->waits.ids);
+	free_owner(loop);
+	free(loop);
+}
+
+static int read_options(struct cosy_loop_options *known,
+			const struct cosy_loop_options *options)
+{
+	int err = cosy_extensible_copy(known, sizeof(*known), options);
+
+	if (err)
+		return err;
+	if (known->entries > COSY_ASYNC_MAX_ENTRIES ||
+	    known->threads > MAX_THREADS || known->waiters > MAX_WAITERS)
+		return -EINVAL;
+	return 0;
+}
+
+COSY_EXPORT int cosy_loop_create(struct cosy_loop **result,
+				 const struct cosy_loop_options *options)
+{
+	struct cosy_loop_options known;
+	struct cosy_loop *loop;
+	int err;
+
+	err = read_options(&known, options);
+	if (err)
+		return err;
+	loop = calloc(1, sizeof(*loop));
+	if (!loop)
+		return -ENOMEM;
+	loop->epoll = loop->wake_fd = loop->timer_fd = -1;
+	err = cosy_page_create(loop, power_of_two(or_default(known.entries,
+							     DEFAULT_ENTRIES)));
+	if (err)
+		goto no_page;
+	err = cosy_descriptors_create(loop);
+	if (!err)
+		err = make_owner(loop);
+	if (err)
+		goto no_owner;
+	err = open_fds(loop);
+	if (err)
+		goto no_fds;
+	cosy_pool_init(loop, &loop->disk,
+		       or_default(known.threads, DEFAULT_THREADS));
+	cosy_pool_init(loop, &loop->waits,
+		       or_default(known.waiters, DEFAULT_WAITERS));
+	cosy_queue_init(&loop->reading);
+	cosy_attempts_init(loop);
+	loop->ring.tried = !loop->kernel;
+	cosy_module_init(loop);
+	*result = loop;
+	return 0;
+
+no_fds:
+	close_fds(loop);
+no_owner:
+	free_owner(loop);
+	cosy_descriptors_destroy(loop);
+	cosy_page_destroy(loop);
+no_page:
+	free(loop);
+	return err;
+}
+
+static void cancel_all(struct cosy_loop *loop)
+{
+	struct cosy_delivery none = { 0 };
+	struct cosy_async *op;
+
+	cosy_module_settle(loop);
+	cosy_ring_cancel_all(loop);
+	for (uint32_t slot = 0; slot < loop->fresh; slot++)
+		cosy_slot_cancel(loop, slot);
+	do {
+		loop->module.looked = loop->ring.looked = false;
+		/* What is in the ring was only marked, and compounds continue. */
+		cosy_execute(loop, &none);
+		while ((op = cosy_page_collect(loop))) {
+			cosy_loop_leave(loop);
+			cosy_op_complete(op);
+			if (op->done)
+				op->done(op);
+			cosy_lock(&loop->lock);
+		}
+	} while (loop->module.compounds || cosy_attempts_pending(loop) || cosy_page_done(loop) ||
+		 cosy_ring_outstanding(loop));
+}
+
+bool cosy_loop_quiesce(struct cosy_loop *loop)
+{
+	cosy_lock(&loop->lock);
+	if (loop->biased)
+		cosy_ring_take(loop);
+	if (cosy_threads_stop(loop))
+		return true;
+	/* What was complete already has been collected. */
+	cosy_loop_tell(loop);
+	cosy_loop_leave(loop);
+	return false;
+}
+
+void cosy_loop_close(struct cosy_loop *loop)
+{
+	loop->closing = true;
+	if (loop->ncpus)
+		cosy_cpus_destroy(loop);
+	cancel_all(loop);
+	cosy_pool_end(loop, &loop->disk);
+	cosy_pool_end(loop, &loop->waits);
+	cosy_loop_leave(loop);
+}
+
+void cosy_loop_free(struct cosy_loop *loop)
+{
+	cosy_ring_close(loop, *loop->owner);
+	cosy_module_close(loop, *loop->owner);
+	close_fds(loop);
+	free_memory(loop);
+}
+
+COSY_EXPORT int cosy_loop_destroy(struct cosy_loop *loop)
+{
+	if (!loop)
+		return 0;
+	if (*loop->owner) {
+		if (!cosy_cpus_quiesce(loop))
+			return -EBUSY;
+		if (!cosy_loop_quiesce(loop)) {
+			cosy_cpus_go_on(loop);
+			return -EBUSY;
+		}
+		cosy_loop_close(loop);
+	} else {
+		/* Its locks and lists may be in any state, its threads are not here. */
+		cosy_cpus_destroy_in_child(loop);
+	}
+	cosy_loop_free(loop);
+	return 0;
+}
+
+static int make_external(struct cosy_loop *loop)
+{
+	int err;
+
+	loop->timer_fd = (int)cosy_sys(SYS_timerfd_create, CLOCK_MONOTONIC,
+				       TFD_CLOEXEC | TFD_NONBLOCK, 0);
+	if (loop->timer_fd < 0)
+		return loop->timer_fd;
+	loop->external = true;
+	err = cosy_loop_own(loop, loop->timer_fd);
+	if (!err)
+		err = add_to_epoll(loop, loop->timer_fd);
+	if (!err)
+		err = cosy_module_poll(loop);
+	if (err) {
+		loop->external = false;
+		cosy_sys(SYS_close, loop->timer_fd, 0, 0);
+		loop->timer_fd = -1;
+	}
+	return err;
+}
+
+COSY_EXPORT int cosy_loop_fd(struct cosy_loop *loop)
+{
+	int err = cosy_loop_enter(loop);
+
+	if (err)
+		return err;
+	if (!loop->external)
+		err = make_external(loop);
+	/* There may be something to do already. */
+	if (!err)
+		cosy_loop_wake(loop);
+	cosy_loop_leave(loop);
+	return err ? err : loop->epoll;
+}
+
+COSY_EXPORT int cosy_loop_info(struct cosy_loop *loop,
+			       struct cosy_loop_info *info, size_t size)
+{
+	struct cosy_loop_info counts;
+	int err = cosy_loop_enter(loop);
+
+	if (err)
+		return err;
+	loop->info.outstanding = loop->outstanding;
+	loop->info.threads = loop->disk.threads + loop->waits.threads;
+	loop->info.kernel = loop->kernel;
+	counts = loop->info;
+	counts.handed_over += cosy_threads_running(loop);
+	cosy_ring_add_info(loop, &counts);
+	cosy_cpus_add_info(loop, &counts);
+	memset(info, 0, size);
+	memcpy(info, &counts, size < sizeof(counts) ? size : sizeof(counts));
+	cosy_loop_leave(loop);
+	return 0;
+}
