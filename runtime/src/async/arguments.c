@@ -19,7 +19,12 @@
 #include <linux/userfaultfd.h>
 
 #include "device/sys.h"
+#include "arguments.h"
+#include "calls.h"
+#include "connection.h"
+#include "descriptor.h"
 #include "loop.h"
+#include "slot.h"
 
 /* The C library's headers have these for GNU sources only. */
 #ifndef F_OFD_SETLKW

@@ -8,7 +8,7 @@
 #include <cosy/calls.h>
 
 #include "device/sys.h"
-#include "loop.h"
+#include "calls.h"
 
 enum { NESTED = 0, LEAVE = COSY_HOW_REFUSED };
 

@@ -10,8 +10,19 @@
 
 #include "device/export.h"
 #include "device/sys.h"
+#include "calls.h"
+#include "cancel.h"
+#include "cpu.h"
+#include "descriptor.h"
+#include "dispatch.h"
 #include "loop.h"
+#include "module.h"
 #include "ring.h"
+#include "slot.h"
+#include "start.h"
+#include "task.h"
+#include "thread.h"
+#include "timer.h"
 
 /* Return true for a close() of a function, which must be made: the function would not repeat it. */
 static bool must_be_made(const struct cosy_slot *s)
@@ -22,15 +33,15 @@ static bool must_be_made(const struct cosy_slot *s)
 /* Complete an entry for which a thread has not begun the call. */
 static void cancel_call(struct cosy_loop *loop, uint32_t slot)
 {
-	const struct cosy_async_entry *entry = &loop->entries[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
-	cosy_end(loop, slot, must_be_made(&loop->slots[slot]) ?
+	cosy_end(loop, slot, must_be_made(&loop->page.slots[slot]) ?
 				     cosy_sys_args(entry->nr, entry->args) : -ECANCELED);
 }
 
 int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_slot *s = &loop->slots[slot];
+	struct cosy_slot *s = &loop->page.slots[slot];
 
 	switch ((enum cosy_slot_state)s->state) {
 	case COSY_SLOT_SUBMITTED:
@@ -46,7 +57,7 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 		cancel_call(loop, slot);
 		return 0;
 	case COSY_SLOT_SLEEPING:
-		cosy_timer_remove(loop, slot);
+		cosy_timer_remove(&loop->timers, slot);
 		cosy_end(loop, slot, -ECANCELED);
 		return 0;
 	case COSY_SLOT_IN_MODULE:
@@ -92,7 +103,7 @@ static int cancel_entry(struct cosy_loop *loop, uint32_t slot)
 
 	/* The module can only cancel entries that it has taken. */
 	cosy_module_settle(loop);
-	before = loop->slots[slot];
+	before = loop->page.slots[slot];
 	err = cosy_slot_cancel(loop, slot);
 	if (err)
 		return err;
@@ -107,9 +118,9 @@ COSY_EXPORT int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op)
 	struct cosy_async *call;
 	int err;
 
-	if (cosy_ring_has(op) && cosy_submit_begin(loop->submit)) {
+	if (cosy_ring_has(op) && cosy_submit_begin(loop->ring.submit)) {
 		err = cosy_ring_cancel(loop, op);
-		cosy_submit_end(loop->submit);
+		cosy_submit_end(loop->ring.submit);
 		return err;
 	}
 	err = cosy_loop_enter(loop);
@@ -119,8 +130,8 @@ COSY_EXPORT int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op)
 	if (loop->has_ring && cosy_ring_has(op)) {
 		err = cosy_ring_cancel(loop, op);
 		cosy_loop_tell(loop);
-	} else if (cosy_async_pending(op) && op->slot < loop->fresh) {
-		if (loop->entries[op->slot].user_data == (uintptr_t)op) {
+	} else if (cosy_async_pending(op) && op->slot < loop->page.fresh) {
+		if (loop->page.entries[op->slot].user_data == (uintptr_t)op) {
 			err = cancel_entry(loop, op->slot);
 		} else {
 			call = cosy_task_cancel(loop, op);
@@ -150,9 +161,9 @@ static int polled_fd(const struct cosy_async_entry *entry)
 
 int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot)
 {
-	const struct cosy_async_entry *entry = &loop->entries[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
-	switch (loop->slots[slot].how) {
+	switch (loop->page.slots[slot].how) {
 	case COSY_HOW_DIRECT:
 	case COSY_HOW_CLOSE:
 	case COSY_HOW_COMPOUND:
@@ -167,15 +178,15 @@ int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot)
 /* Cancel entries that are still in the ring. Return their number. */
 static int cancel_submitted(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
-	const struct cosy_async_page *page = loop->page;
+	const struct cosy_async_page *page = loop->page.shared;
 	int cancelled = 0;
 
 	for (uint32_t i = page->submit_head; i != page->submit_tail; i++) {
-		uint32_t slot = loop->submitted[i & loop->mask];
+		uint32_t slot = loop->page.submitted[i & loop->page.mask];
 		int fd = cosy_slot_fd(loop, slot);
 
-		if (!loop->slots[slot].cancelled && cosy_fd_is_in(fd, first, last)) {
-			loop->slots[slot].cancelled = true;
+		if (!loop->page.slots[slot].cancelled && cosy_fd_is_in(fd, first, last)) {
+			loop->page.slots[slot].cancelled = true;
 			cancelled++;
 		}
 	}
@@ -188,7 +199,7 @@ static int cancel_submitted(struct cosy_loop *loop, uint32_t first, uint32_t las
  */
 static bool cancel_waiting_entry(struct cosy_loop *loop, uint32_t slot)
 {
-	const struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_slot *s = &loop->page.slots[slot];
 
 	return !s->cancelled && !(s->lent && cosy_module_is_running(loop, slot)) &&
 	       !cosy_slot_cancel(loop, slot);
@@ -202,14 +213,14 @@ static int cancel_waiting(struct cosy_loop *loop, struct cosy_descriptor *d)
 		uint32_t slot = d->head[list], next;
 
 		for (; slot != COSY_NO_SLOT; slot = next) {
-			const struct cosy_slot *s = &loop->slots[slot];
+			const struct cosy_slot *s = &loop->page.slots[slot];
 
 			next = s->next;
 			if (cancel_waiting_entry(loop, slot))
 				cancelled++;
 			/* Its call continues. Entries of the next file must not wait for it. */
 			else if (s->state == COSY_SLOT_RUNNING || s->lent)
-				cosy_descriptor_remove(loop, slot);
+				cosy_descriptor_remove(&loop->fds, slot);
 		}
 	}
 	return cancelled;
@@ -224,7 +235,7 @@ static int cancel_queue(struct cosy_loop *loop, const struct cosy_queue *queue,
 	for (; slot != COSY_NO_SLOT; slot = next) {
 		int fd = cosy_slot_fd(loop, slot);
 
-		next = loop->slots[slot].queue_next;
+		next = loop->page.slots[slot].queue_next;
 		if (cosy_fd_is_in(fd, first, last))
 			cancelled += cancel_waiting_entry(loop, slot);
 	}
@@ -241,16 +252,16 @@ static int cancel_queued(struct cosy_loop *loop, const struct cosy_pool *pool,
 
 int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
-	uint32_t end = loop->nchunks * COSY_CHUNK;
+	uint32_t end = loop->fds.nchunks * COSY_CHUNK;
 	/* These first: if the module is lost meanwhile, they move to a pool. */
-	int cancelled = cancel_queue(loop, &loop->reading, first, last);
+	int cancelled = cancel_queue(loop, &loop->module.reading, first, last);
 
 	cancelled += cosy_ring_cancel_fds(loop, first, last) +
-		     cancel_queued(loop, &loop->disk, first, last) +
-		     cancel_queued(loop, &loop->waits, first, last) +
+		     cancel_queued(loop, &loop->threads.disk, first, last) +
+		     cancel_queued(loop, &loop->threads.waits, first, last) +
 		     cosy_module_interrupt(loop, first, last);
 	for (uint32_t fd = first; fd <= last && fd < end; fd++) {
-		struct cosy_descriptor *d = cosy_descriptor_find(loop, (int)fd);
+		struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, (int)fd);
 
 		if (!d) {
 			/* The rest of the chunk has none either. */
@@ -258,23 +269,23 @@ int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
 			continue;
 		}
 		cancelled += cancel_waiting(loop, d);
-		cosy_descriptor_forget(loop, (int)fd);
+		cosy_descriptor_forget(&loop->fds, (int)fd);
 	}
 	return cancelled;
 }
 
 void cosy_fd_cancel_stale(struct cosy_loop *loop, int fd)
 {
-	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+	struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, fd);
 
 	cosy_module_interrupt_stale(loop, (uint32_t)fd, (uint32_t)fd);
 	cosy_ring_cancel_stale(loop, (uint32_t)fd);
-	if (loop->ncpus)
+	if (loop->cpus)
 		cosy_cpus_cancel_stale(loop, (uint32_t)fd, (uint32_t)fd);
-	if (!d || !cosy_descriptor_is_stale(loop, fd))
+	if (!d || !cosy_descriptor_is_stale(&loop->fds, fd))
 		return;
 	cancel_waiting(loop, d);
-	cosy_descriptor_forget(loop, fd);
+	cosy_descriptor_forget(&loop->fds, fd);
 }
 
 int cosy_fds_cancel_all(struct cosy_loop *loop, uint32_t first, uint32_t last)

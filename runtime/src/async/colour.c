@@ -12,15 +12,16 @@
  * others' queues. Here the completions of a loop are the queue of all threads.
  */
 #include "device/export.h"
-#include "colours.h"
-#include "loop.h"
+#include "colour.h"
+#include "inline.h"
+#include "lock.h"
 
 COSY_TLS __thread const struct cosy_colours *cosy_thread_colours;
 
-static struct cosy_colour *colour_of(struct cosy_loop *loop, uint64_t number)
+static struct cosy_colour *colour_of(struct cosy_colour *colours, uint64_t number)
 {
 	/* The upper bits of a product with 2^64 divided by the golden ratio are well mixed. */
-	return &loop->colours[number * 0x9e3779b97f4a7c15u >>
+	return &colours[number * 0x9e3779b97f4a7c15u >>
 			      (64 - COSY_COLOUR_BITS)];
 }
 
@@ -49,10 +50,11 @@ bool cosy_is_coloured(const struct cosy_async *op)
 	return op->done == call_alone;
 }
 
-void cosy_colour_deliver(struct cosy_loop *loop, struct cosy_async *op)
+void cosy_colour_deliver(struct cosy_colour *colours, struct cosy_lock *lock,
+			 struct cosy_async *op)
 {
 	struct cosy_coloured *coloured = (struct cosy_coloured *)op;
-	struct cosy_colour *colour = colour_of(loop, coloured->colour);
+	struct cosy_colour *colour = colour_of(colours, coloured->colour);
 
 	coloured->next = NULL;
 	if (colour->running) {
@@ -65,10 +67,10 @@ void cosy_colour_deliver(struct cosy_loop *loop, struct cosy_async *op)
 	}
 	colour->running = true;
 	do {
-		cosy_loop_leave(loop);
+		cosy_unlock(lock);
 		/* The callback may free the operation. */
 		coloured->done(coloured);
-		cosy_lock(&loop->lock);
+		cosy_lock(lock);
 		coloured = colour->first;
 		if (coloured)
 			colour->first = coloured->next;

@@ -12,7 +12,13 @@
 #include <sys/syscall.h>
 
 #include "device/sys.h"
+#include "calls.h"
+#include "connection.h"
+#include "descriptor.h"
 #include "loop.h"
+#include "slot.h"
+#include "start.h"
+#include "thread.h"
 
 /* The C library's headers have this for GNU sources only. */
 #ifndef POLLRDHUP
@@ -46,8 +52,8 @@ static bool connect_tells(int fd)
 
 void cosy_connection_ready(struct cosy_loop *loop, uint32_t slot)
 {
-	const struct cosy_async_entry *entry = &loop->entries[slot];
-	struct pollfd poll = { .fd = loop->slots[slot].fd, .events = POLLOUT };
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
+	struct pollfd poll = { .fd = loop->page.slots[slot].fd, .events = POLLOUT };
 	int error = 0;
 	socklen_t size = sizeof(error);
 	long err;
@@ -146,9 +152,9 @@ static int unix_send_error(int fd)
  */
 static bool ends_with_connection(const struct cosy_loop *loop, uint32_t slot, int *error)
 {
-	const struct cosy_slot *s = &loop->slots[slot];
-	const struct cosy_async_entry *entry = &loop->entries[slot];
-	const struct cosy_descriptor *d = cosy_descriptor_find(loop, s->fd);
+	const struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
+	const struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, s->fd);
 	struct pollfd poll = { .fd = s->fd };
 
 	/* An event that was reported before a callback may be one of the previous file. */
@@ -168,19 +174,20 @@ static bool ends_with_connection(const struct cosy_loop *loop, uint32_t slot, in
 /* Finish a call whose connection has ended. The next one has waited, too: it is not attempted. */
 static void finish_with_connection(struct cosy_loop *loop, uint32_t slot, int error)
 {
-	const struct cosy_descriptor *d = cosy_descriptor_find(loop, loop->slots[slot].fd);
+	const struct cosy_descriptor *d =
+		cosy_descriptor_find(&loop->fds, loop->page.slots[slot].fd);
 	const struct cosy_async_entry *entry;
 	const struct cosy_slot *s;
 	uint32_t next;
 
 	for (;;) {
-		entry = &loop->entries[slot];
-		next = loop->slots[slot].next;
+		entry = &loop->page.entries[slot];
+		next = loop->page.slots[slot].next;
 		cosy_end(loop, slot, entry->nr == SYS_recvmsg ? cosy_receive_nothing(entry, true) :
 								-error);
 		if (next == COSY_NO_SLOT)
 			return;
-		s = &loop->slots[next];
+		s = &loop->page.slots[next];
 		if (s->how == COSY_HOW_CONNECT || !unix_send_ends(s, d))
 			break;
 		error = unix_send_error(s->fd);
@@ -207,12 +214,12 @@ static bool is_shut_down(const struct cosy_slot *s, const struct cosy_descriptor
 /* Finish a call that receives nothing. It sets lengths in its arguments. */
 static void finish_shut_down(struct cosy_loop *loop, uint32_t slot)
 {
-	const struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_slot *s = &loop->page.slots[slot];
 
 	if (cosy_blocks(s))
 		cosy_thread_call(loop, slot, false);
 	else if (s->how == COSY_HOW_RECEIVE)
-		cosy_finish(loop, slot, cosy_receive_nothing(&loop->entries[slot], true));
+		cosy_finish(loop, slot, cosy_receive_nothing(&loop->page.entries[slot], true));
 	else
 		cosy_finish(loop, slot, s->how == COSY_HOW_ACCEPT ? -EINVAL : 0);
 }
@@ -229,8 +236,8 @@ bool cosy_connection_ended(struct cosy_loop *loop, uint32_t slot)
 
 bool cosy_connection_shut_down(struct cosy_loop *loop, uint32_t slot)
 {
-	const struct cosy_slot *s = &loop->slots[slot];
-	const struct cosy_descriptor *d = cosy_descriptor_find(loop, s->fd);
+	const struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, s->fd);
 
 	if (!is_shut_down(s, d))
 		return false;
@@ -247,7 +254,7 @@ bool cosy_connection_is_at_mark(int fd)
 
 bool cosy_connection_lingers(const struct cosy_loop *loop, int fd)
 {
-	const struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+	const struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, fd);
 	struct linger linger;
 	socklen_t size = sizeof(linger);
 

@@ -24,7 +24,13 @@
 #include "region/region.h"
 #include "region/reserved.h"
 #include "function/counters.h"
+#include "calls.h"
+#include "coroutine.h"
+#include "cpu.h"
+#include "descriptor.h"
 #include "loop.h"
+#include "module.h"
+#include "submit.h"
 #include "task.h"
 
 /*
@@ -200,7 +206,7 @@ static bool is_for_loop(const struct cosy_task *task)
 	if ((call->imm != SYS_read && call->imm != SYS_write &&
 	     call->imm != SYS_close) || cosy_loop_enter(loop))
 		return false;
-	d = cosy_descriptor_find(loop, (int)(task->registers[call[1].a] +
+	d = cosy_descriptor_find(&loop->fds, (int)(task->registers[call[1].a] +
 					     (uint64_t)call[1].imm));
 	is = d && (d->opened ||
 		   (d->kind != COSY_KIND_UNKNOWN && d->kind != COSY_KIND_SOCKET &&

@@ -33,8 +33,20 @@
 
 #include "device/export.h"
 #include "device/sys.h"
+#include "calls.h"
+#include "cancel.h"
+#include "complete.h"
+#include "cpu.h"
+#include "create.h"
+#include "descriptor.h"
+#include "lock.h"
 #include "loop.h"
-#include "ring.h"
+#include "module.h"
+#include "polling.h"
+#include "queue.h"
+#include "slot.h"
+#include "submit.h"
+#include "thread.h"
 
 /* A word has one bit for each. */
 #define MAX_CPUS	64u
@@ -62,6 +74,12 @@ struct cosy_used_fd {
 	uint32_t last;
 };
 
+/* Return the number of processors of a loop. */
+static uint32_t count_of(const struct cosy_loop *loop)
+{
+	return loop->cpus ? loop->cpus->count : 0;
+}
+
 COSY_EXPORT struct cosy_async *cosy_async_on(struct cosy_async *op, unsigned int cpu)
 {
 	/* cosy_cpu_choose() refuses a number that no loop can have. */
@@ -78,41 +96,40 @@ static bool is_ordered(enum cosy_how how)
 /* Look up a descriptor. Return NULL if nothing is known about it. */
 static struct cosy_used_fd *find_fd(const struct cosy_loop *loop, int fd)
 {
-	return fd >= 0 && (uint32_t)fd < loop->nused_fds ? &loop->used_fds[fd] : NULL;
+	return fd >= 0 && (uint32_t)fd < loop->cpus->nfds ? &loop->cpus->fds[fd] : NULL;
 }
 
 /* Look up or add a descriptor. Return NULL if it is not open, or there is no memory. */
-static struct cosy_used_fd *make_fd(struct cosy_loop *loop, int fd)
+static struct cosy_used_fd *make_fd(struct cosy_cpus *cpus, int fd)
 {
 	struct cosy_used_fd *fds;
 	uint32_t count;
 
-	if ((uint32_t)fd >= loop->nused_fds) {
+	if ((uint32_t)fd >= cpus->nfds) {
 		/* Otherwise the table would grow for a number that is no descriptor. */
 		if (fd >= (int)COSY_MAX_FD || cosy_sys(SYS_fcntl, fd, F_GETFD, 0) < 0)
 			return NULL;
 		count = ((uint32_t)fd | 63) + 1;
-		if (count < 2 * loop->nused_fds)
-			count = 2 * loop->nused_fds;
-		fds = realloc(loop->used_fds, count * sizeof(*fds));
+		if (count < 2 * cpus->nfds)
+			count = 2 * cpus->nfds;
+		fds = realloc(cpus->fds, count * sizeof(*fds));
 		if (!fds)
 			return NULL;
-		memset(fds + loop->nused_fds, 0,
-		       (count - loop->nused_fds) * sizeof(*fds));
-		loop->used_fds = fds;
-		loop->nused_fds = count;
+		memset(fds + cpus->nfds, 0, (count - cpus->nfds) * sizeof(*fds));
+		cpus->fds = fds;
+		cpus->nfds = count;
 	}
-	return &loop->used_fds[fd];
+	return &cpus->fds[fd];
 }
 
 /* Return the processor with the fewest operations; the first one of several. */
 static struct cosy_cpu *least_loaded(struct cosy_loop *loop)
 {
-	struct cosy_cpu *least = loop->cpus;
+	struct cosy_cpu *least = loop->cpus->all;
 
-	for (uint32_t i = 1; i < loop->ncpus; i++) {
-		if (loop->cpus[i].outstanding < least->outstanding)
-			least = &loop->cpus[i];
+	for (uint32_t i = 1; i < count_of(loop); i++) {
+		if (loop->cpus->all[i].outstanding < least->outstanding)
+			least = &loop->cpus->all[i];
 	}
 	return least;
 }
@@ -131,10 +148,10 @@ static struct cosy_cpu *of_fd(struct cosy_loop *loop, int fd)
 	const struct cosy_used_fd *used = find_fd(loop, fd);
 
 	if (used && used->outstanding)
-		return &loop->cpus[used->last];
+		return &loop->cpus->all[used->last];
 	if (!used || !used->cpus)
 		return least_loaded(loop);
-	return stay_or_move(loop, &loop->cpus[used->last]);
+	return stay_or_move(loop, &loop->cpus->all[used->last]);
 }
 
 /* Return the processors that run compounds, which may use any descriptor; a bit for each. */
@@ -142,8 +159,8 @@ static uint64_t with_compounds(const struct cosy_loop *loop)
 {
 	uint64_t cpus = 0;
 
-	for (uint32_t i = 0; i < loop->ncpus; i++)
-		cpus |= (uint64_t)!!loop->cpus[i].compounds << i;
+	for (uint32_t i = 0; i < count_of(loop); i++)
+		cpus |= (uint64_t)!!loop->cpus->all[i].compounds << i;
 	return cpus;
 }
 
@@ -152,8 +169,8 @@ static int cancel_on(struct cosy_loop *loop, uint64_t cpus, uint32_t first, uint
 {
 	int cancelled = 0;
 
-	for (uint32_t i = 0; i < loop->ncpus; i++) {
-		struct cosy_cpu *cpu = &loop->cpus[i];
+	for (uint32_t i = 0; i < count_of(loop); i++) {
+		struct cosy_cpu *cpu = &loop->cpus->all[i];
 
 		if (!(cpus & (uint64_t)1 << i))
 			continue;
@@ -167,19 +184,22 @@ static int cancel_on(struct cosy_loop *loop, uint64_t cpus, uint32_t first, uint
 
 int cosy_cpus_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
-	uint64_t cpus = with_compounds(loop);
+	uint64_t cpus;
 
-	for (uint32_t fd = first; fd <= last && fd < loop->nused_fds; fd++) {
-		cpus |= loop->used_fds[fd].cpus;
-		loop->used_fds[fd].cpus = 0;
+	if (!loop->cpus)
+		return 0;
+	cpus = with_compounds(loop);
+	for (uint32_t fd = first; fd <= last && fd < loop->cpus->nfds; fd++) {
+		cpus |= loop->cpus->fds[fd].cpus;
+		loop->cpus->fds[fd].cpus = 0;
 	}
 	return cancel_on(loop, cpus, first, last);
 }
 
 void cosy_cpus_cancel_stale(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
-	for (uint32_t i = 0; i < loop->ncpus; i++) {
-		struct cosy_cpu *cpu = &loop->cpus[i];
+	for (uint32_t i = 0; i < count_of(loop); i++) {
+		struct cosy_cpu *cpu = &loop->cpus->all[i];
 
 		if (!cpu->compounds)
 			continue;
@@ -201,7 +221,7 @@ static struct cosy_cpu *of_close(struct cosy_loop *loop, int fd)
 	struct cosy_cpu *last = NULL;
 
 	if (used && used->cpus) {
-		last = &loop->cpus[used->last];
+		last = &loop->cpus->all[used->last];
 		others = (others | used->cpus) & ~((uint64_t)1 << used->last);
 		used->cpus = 0;
 		cosy_fds_cancel_all(loop, (uint32_t)fd, (uint32_t)fd);
@@ -213,9 +233,9 @@ static struct cosy_cpu *of_close(struct cosy_loop *loop, int fd)
 
 static struct cosy_cpu *named(struct cosy_loop *loop, uint32_t number)
 {
-	for (uint32_t i = 0; i < loop->ncpus; i++) {
-		if (loop->cpus[i].number == number)
-			return &loop->cpus[i];
+	for (uint32_t i = 0; i < count_of(loop); i++) {
+		if (loop->cpus->all[i].number == number)
+			return &loop->cpus->all[i];
 	}
 	return NULL;
 }
@@ -263,15 +283,15 @@ int cosy_cpu_choose(struct cosy_loop *loop, const struct cosy_async *op, long nr
 
 struct cosy_async_entry *cosy_cpu_entry(const struct cosy_cpu *cpu, uint32_t slot)
 {
-	const struct cosy_async *sent = (void *)(uintptr_t)cpu->loop->entries[slot].user_data;
+	const struct cosy_async *sent = (void *)(uintptr_t)cpu->loop->page.entries[slot].user_data;
 
-	return &cpu->owner->module.entries[sent - cpu->owner->sent];
+	return &cpu->owner->module.entries[sent - cpu->owner->cpus->sent];
 }
 
 /* A processor has closed a descriptor. Functions may have waited for it again before. */
 static void closed(struct cosy_loop *loop, uint32_t slot)
 {
-	uint32_t fd = (uint32_t)loop->entries[slot].args[0];
+	uint32_t fd = (uint32_t)loop->page.entries[slot].args[0];
 
 	cosy_cpus_cancel_stale(loop, fd, fd);
 }
@@ -280,18 +300,18 @@ static void closed(struct cosy_loop *loop, uint32_t slot)
 static void returned(struct cosy_async *sent)
 {
 	struct cosy_loop *loop = sent->data;
-	uint32_t slot = (uint32_t)(sent - loop->sent);
-	const struct cosy_slot *s = &loop->slots[slot];
+	uint32_t slot = (uint32_t)(sent - loop->cpus->sent);
+	const struct cosy_slot *s = &loop->page.slots[slot];
 	/* While the loop closes, this is the thread that destroys it and has the lock. */
 	bool locks = !loop->closing;
 
 	if (locks)
 		cosy_lock(&loop->lock);
-	cosy_cpu_works(&loop->cpus[s->cpu]);
-	loop->cpus[s->cpu].outstanding--;
-	loop->cpus[s->cpu].compounds -= s->how == COSY_HOW_COMPOUND;
+	cosy_cpu_works(&loop->cpus->all[s->cpu]);
+	loop->cpus->all[s->cpu].outstanding--;
+	loop->cpus->all[s->cpu].compounds -= s->how == COSY_HOW_COMPOUND;
 	if (is_ordered((enum cosy_how)s->how) && s->fd >= 0)
-		loop->used_fds[s->fd].outstanding--;
+		loop->cpus->fds[s->fd].outstanding--;
 	if (s->how == COSY_HOW_CLOSE && locks)
 		closed(loop, slot);
 	cosy_complete(loop, slot, sent->result);
@@ -305,7 +325,7 @@ static void returned(struct cosy_async *sent)
 /* Note which processor an operation on a descriptor is sent to. */
 static void use_fd(struct cosy_loop *loop, struct cosy_slot *s)
 {
-	struct cosy_used_fd *used = make_fd(loop, s->fd);
+	struct cosy_used_fd *used = make_fd(loop->cpus, s->fd);
 
 	if (!used) {
 		s->fd = -1;
@@ -325,7 +345,7 @@ static void put(struct cosy_cpu *cpu, uint32_t slot)
 	bool told;
 
 	cosy_lock(&cpu->put_lock);
-	cosy_queue_add(cpu->owner, &cpu->put, slot);
+	cosy_queue_add(cpu->owner->page.slots, &cpu->put, slot);
 	cpu->from = (uint32_t)from;
 	told = cpu->told || cpu->looking;
 	cpu->told = true;
@@ -347,12 +367,12 @@ void cosy_cpu_take(struct cosy_cpu *cpu)
 	if (slot != COSY_NO_SLOT)
 		cosy_cpu_works(cpu);
 	while (slot != COSY_NO_SLOT) {
-		const struct cosy_async_entry *entry = &owner->entries[slot];
-		uint32_t next = owner->slots[slot].queue_next;
+		const struct cosy_async_entry *entry = &owner->page.entries[slot];
+		uint32_t next = owner->page.slots[slot].queue_next;
 
 		/* It has a free slot: both loops have the same number of entries. */
-		cosy_page_submit_anywhere(cpu->loop, &owner->sent[slot],
-					  (enum cosy_how)owner->slots[slot].how, entry->nr,
+		cosy_page_submit_anywhere(cpu->loop, &owner->cpus->sent[slot],
+					  (enum cosy_how)owner->page.slots[slot].how, entry->nr,
 					  (const uint64_t *)entry->args);
 		slot = next;
 	}
@@ -367,11 +387,11 @@ uint64_t cosy_cpu_until(uint64_t until)
 
 void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot)
 {
-	struct cosy_async *sent = &loop->sent[slot];
-	struct cosy_slot *s = &loop->slots[slot];
+	struct cosy_async *sent = &loop->cpus->sent[slot];
+	struct cosy_slot *s = &loop->page.slots[slot];
 
 	s->state = COSY_SLOT_SENT;
-	s->cpu = (uint32_t)(cpu - loop->cpus);
+	s->cpu = (uint32_t)(cpu - loop->cpus->all);
 	s->fd = cosy_slot_fd(loop, slot);
 	if (s->fd >= 0)
 		use_fd(loop, s);
@@ -384,12 +404,12 @@ void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot)
 
 int cosy_cpu_cancel(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_cpu *cpu = &loop->cpus[loop->slots[slot].cpu];
+	struct cosy_cpu *cpu = &loop->cpus->all[loop->page.slots[slot].cpu];
 
 	cosy_lock(&cpu->loop->lock);
 	cosy_cpu_take(cpu);
 	cosy_loop_leave(cpu->loop);
-	return cosy_cancel(cpu->loop, &loop->sent[slot]);
+	return cosy_cancel(cpu->loop, &loop->cpus->sent[slot]);
 }
 
 /* Run the loop of a processor, except while its threads are idle. */
@@ -469,9 +489,9 @@ static int make_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t numbe
 {
 	const struct cosy_loop_options of_loop = {
 		.size = sizeof(of_loop),
-		.entries = loop->mask + 1,
-		.threads = loop->disk.max,
-		.waiters = loop->waits.max,
+		.entries = loop->page.mask + 1,
+		.threads = loop->threads.disk.max,
+		.waiters = loop->threads.waits.max,
 	};
 	int err = read_allowed(&cpu->allowed);
 
@@ -483,15 +503,17 @@ static int make_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t numbe
 	cpu->owner = loop;
 	/* It does not poll before an entry has come from another CPU. */
 	cpu->number = cpu->from = number;
-	cpu->dedicated = options->poll_us || options->priority;
+	/* A thread that may use all of its CPU leaves no time to others there. */
+	if (options->poll_us || options->priority)
+		cpu->loop->threads.allowed = &cpu->allowed;
 	cpu->poll_ns = cosy_cpu_poll_ns(options);
 	cosy_queue_init(&cpu->put);
 	cpu->loop->cpu = cpu;
 	/* Operations of other loops use them, too. */
-	cosy_descriptors_use_all(cpu->loop);
+	cosy_module_use_all(cpu->loop);
 	/* One for the thread itself, so that it waits although nothing was sent. */
-	cpu->loop->outstanding = 1;
-	cpu->loop->submit->room--;
+	cpu->loop->page.outstanding = 1;
+	cpu->loop->ring.submit->room--;
 	err = start(cpu);
 	if (err)
 		cosy_loop_destroy(cpu->loop);
@@ -500,33 +522,37 @@ static int make_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t numbe
 
 static void free_cpus(struct cosy_loop *loop)
 {
-	free(loop->used_fds);
+	if (!loop->cpus)
+		return;
+	free(loop->cpus->fds);
+	free(loop->cpus->all);
+	free(loop->cpus->sent);
 	free(loop->cpus);
-	free(loop->sent);
-	loop->used_fds = NULL;
 	loop->cpus = NULL;
-	loop->sent = NULL;
-	loop->nused_fds = loop->ncpus = 0;
 	loop->spreads = false;
 }
 
-/* Create the processors. Return 0, or -errno with loop->ncpus of them created. */
+/* Create the processors. Return 0, or -errno with cpus->count of them created. */
 static int make_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32_t count,
 		     const struct cosy_cpu_options *options)
 {
+	struct cosy_cpus *cpus = calloc(1, sizeof(*cpus));
 	int err;
 
-	loop->sent = calloc((size_t)loop->mask + 1, sizeof(*loop->sent));
-	loop->cpus = calloc(count, sizeof(*loop->cpus));
-	if (!loop->sent || !loop->cpus)
+	loop->cpus = cpus;
+	if (!cpus)
 		return -ENOMEM;
-	while (loop->ncpus < count) {
-		struct cosy_cpu *cpu = &loop->cpus[loop->ncpus];
+	cpus->sent = calloc((size_t)loop->page.mask + 1, sizeof(*cpus->sent));
+	cpus->all = calloc(count, sizeof(*cpus->all));
+	if (!cpus->sent || !cpus->all)
+		return -ENOMEM;
+	while (cpus->count < count) {
+		struct cosy_cpu *cpu = &cpus->all[cpus->count];
 
-		err = make_cpu(loop, cpu, numbers[loop->ncpus], options);
+		err = make_cpu(loop, cpu, numbers[cpus->count], options);
 		if (err)
 			return err;
-		loop->ncpus++;
+		cpus->count++;
 		err = cosy_cpu_set_options(cpu, options);
 		if (err)
 			return err;
@@ -542,7 +568,7 @@ static int have_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32
 
 	if (!err) {
 		loop->spreads = true;
-		cosy_descriptors_use_all(loop);
+		cosy_module_use_all(loop);
 		return 0;
 	}
 	/* Nothing was sent to them yet, so this does not fail. */
@@ -625,10 +651,10 @@ COSY_EXPORT int cosy_loop_cpus(struct cosy_loop *loop, const unsigned int *cpus,
 
 void cosy_cpus_add_info(const struct cosy_loop *loop, struct cosy_loop_info *info)
 {
-	for (uint32_t i = 0; i < loop->ncpus; i++) {
+	for (uint32_t i = 0; i < count_of(loop); i++) {
 		struct cosy_loop_info there;
 
-		cosy_loop_info(loop->cpus[i].loop, &there, sizeof(there));
+		cosy_loop_info(loop->cpus->all[i].loop, &there, sizeof(there));
 		info->waiting += there.waiting;
 		info->attempts += there.attempts;
 		info->entries += there.entries;
@@ -642,41 +668,41 @@ bool cosy_cpus_quiesce(struct cosy_loop *loop)
 {
 	uint32_t quiet = 0;
 
-	for (uint32_t i = 0; i < loop->ncpus; i++)
-		rest(&loop->cpus[i]);
-	while (quiet < loop->ncpus && cosy_loop_quiesce(loop->cpus[quiet].loop))
+	for (uint32_t i = 0; i < count_of(loop); i++)
+		rest(&loop->cpus->all[i]);
+	while (quiet < count_of(loop) && cosy_loop_quiesce(loop->cpus->all[quiet].loop))
 		quiet++;
-	if (quiet == loop->ncpus)
+	if (quiet == count_of(loop))
 		return true;
-	for (; quiet < loop->ncpus; quiet++)
-		cosy_lock(&loop->cpus[quiet].loop->lock);
+	for (; quiet < count_of(loop); quiet++)
+		cosy_lock(&loop->cpus->all[quiet].loop->lock);
 	cosy_cpus_go_on(loop);
 	return false;
 }
 
 void cosy_cpus_go_on(struct cosy_loop *loop)
 {
-	for (uint32_t i = 0; i < loop->ncpus; i++) {
-		want(&loop->cpus[i], COSY_CPU_RUNS);
-		cosy_loop_leave(loop->cpus[i].loop);
+	for (uint32_t i = 0; i < count_of(loop); i++) {
+		want(&loop->cpus->all[i], COSY_CPU_RUNS);
+		cosy_loop_leave(loop->cpus->all[i].loop);
 	}
 }
 
 void cosy_cpus_destroy(struct cosy_loop *loop)
 {
 	/* The loop completes operations that processors have not executed. */
-	for (uint32_t i = 0; i < loop->ncpus; i++) {
-		cosy_cpu_take(&loop->cpus[i]);
-		cosy_loop_close(loop->cpus[i].loop);
+	for (uint32_t i = 0; i < count_of(loop); i++) {
+		cosy_cpu_take(&loop->cpus->all[i]);
+		cosy_loop_close(loop->cpus->all[i].loop);
 	}
-	for (uint32_t i = 0; i < loop->ncpus; i++)
-		end(&loop->cpus[i]);
+	for (uint32_t i = 0; i < count_of(loop); i++)
+		end(&loop->cpus->all[i]);
 	free_cpus(loop);
 }
 
 void cosy_cpus_destroy_in_child(struct cosy_loop *loop)
 {
-	for (uint32_t i = 0; i < loop->ncpus; i++)
-		cosy_loop_destroy(loop->cpus[i].loop);
+	for (uint32_t i = 0; i < count_of(loop); i++)
+		cosy_loop_destroy(loop->cpus->all[i].loop);
 	free_cpus(loop);
 }

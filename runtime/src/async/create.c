@@ -15,8 +15,20 @@
 #include "device/export.h"
 #include "device/extensible.h"
 #include "device/sys.h"
+#include "cancel.h"
+#include "complete.h"
+#include "cpu.h"
+#include "create.h"
+#include "descriptor.h"
+#include "dispatch.h"
+#include "lock.h"
 #include "loop.h"
+#include "module.h"
+#include "page.h"
 #include "ring.h"
+#include "slot.h"
+#include "thread.h"
+#include "wait.h"
 
 #define DEFAULT_ENTRIES	4096u
 #define DEFAULT_THREADS	4u
@@ -45,7 +57,7 @@ static int add_to_epoll(const struct cosy_loop *loop, int fd)
 		.data.fd = fd,
 	};
 
-	return (int)cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_ADD, fd,
+	return (int)cosy_sys6(SYS_epoll_ctl, loop->fds.epoll, EPOLL_CTL_ADD, fd,
 			      (long)&event, 0, 0);
 }
 
@@ -58,15 +70,16 @@ static void mark_fds(struct cosy_loop *loop)
 	static atomic_uint loops;
 	int mark = 1 + (int)(atomic_fetch_add(&loops, 1) % COSY_MARKS);
 
-	if (!cosy_descriptor_mark(loop->epoll, mark) && !cosy_descriptor_mark(loop->wake_fd, mark))
+	if (!cosy_descriptor_mark(loop->fds.epoll, mark) &&
+	    !cosy_descriptor_mark(loop->wake_fd, mark))
 		loop->mark = mark;
 }
 
 static int open_fds(struct cosy_loop *loop)
 {
-	loop->epoll = (int)cosy_sys(SYS_epoll_create1, EPOLL_CLOEXEC, 0, 0);
-	if (loop->epoll < 0)
-		return loop->epoll;
+	loop->fds.epoll = (int)cosy_sys(SYS_epoll_create1, EPOLL_CLOEXEC, 0, 0);
+	if (loop->fds.epoll < 0)
+		return loop->fds.epoll;
 	loop->wake_fd = (int)cosy_sys(SYS_eventfd2, 0,
 				      EFD_CLOEXEC | EFD_NONBLOCK, 0);
 	if (loop->wake_fd < 0)
@@ -79,7 +92,7 @@ static void close_fds(struct cosy_loop *loop)
 {
 	cosy_loop_close_fd(loop, loop->timer_fd);
 	cosy_loop_close_fd(loop, loop->wake_fd);
-	cosy_loop_close_fd(loop, loop->epoll);
+	cosy_loop_close_fd(loop, loop->fds.epoll);
 }
 
 /** struct owned - what a child finds cleared: a page of its own */
@@ -95,28 +108,28 @@ static int make_owner(struct cosy_loop *loop)
 
 	if (owned == MAP_FAILED)
 		return -ENOMEM;
-	loop->submit = &owned->submit;
+	loop->ring.submit = &owned->submit;
 	loop->owner = &owned->owner;
 	if (madvise(owned, sizeof(*owned), MADV_WIPEONFORK) < 0)
 		return -errno;
 	owned->owner = 1;
-	owned->submit.room = (int32_t)loop->mask + 1;
+	owned->submit.room = (int32_t)loop->page.mask + 1;
 	return 0;
 }
 
 static void free_owner(struct cosy_loop *loop)
 {
-	if (loop->submit)
-		munmap(loop->submit, sizeof(struct owned));
+	if (loop->ring.submit)
+		munmap(loop->ring.submit, sizeof(struct owned));
 }
 
 static void free_memory(struct cosy_loop *loop)
 {
-	cosy_descriptors_destroy(loop);
-	cosy_page_destroy(loop);
-	free(loop->timers);
-	free(loop->disk.ids);
-	free(loop->waits.ids);
+	cosy_descriptors_destroy(&loop->fds);
+	cosy_page_destroy(&loop->page);
+	free(loop->timers.heap);
+	free(loop->threads.disk.ids);
+	free(loop->threads.waits.ids);
 	free_owner(loop);
 	free(loop);
 }
@@ -147,12 +160,12 @@ COSY_EXPORT int cosy_loop_create(struct cosy_loop **result,
 	loop = calloc(1, sizeof(*loop));
 	if (!loop)
 		return -ENOMEM;
-	loop->epoll = loop->wake_fd = loop->timer_fd = -1;
-	err = cosy_page_create(loop, power_of_two(or_default(known.entries,
-							     DEFAULT_ENTRIES)));
+	loop->fds.epoll = loop->wake_fd = loop->timer_fd = -1;
+	err = cosy_page_create(&loop->page,
+			       power_of_two(or_default(known.entries, DEFAULT_ENTRIES)));
 	if (err)
 		goto no_page;
-	err = cosy_descriptors_create(loop);
+	err = cosy_descriptors_create(&loop->fds, loop->page.slots);
 	if (!err)
 		err = make_owner(loop);
 	if (err)
@@ -160,14 +173,14 @@ COSY_EXPORT int cosy_loop_create(struct cosy_loop **result,
 	err = open_fds(loop);
 	if (err)
 		goto no_fds;
-	cosy_pool_init(loop, &loop->disk,
+	cosy_pool_init(loop, &loop->threads.disk,
 		       or_default(known.threads, DEFAULT_THREADS));
-	cosy_pool_init(loop, &loop->waits,
+	cosy_pool_init(loop, &loop->threads.waits,
 		       or_default(known.waiters, DEFAULT_WAITERS));
-	cosy_queue_init(&loop->reading);
-	cosy_attempts_init(loop);
-	loop->ring.tried = !loop->kernel;
+	loop->timers.slots = loop->page.slots;
+	loop->attempts.batch = loop->attempts.batches[0];
 	cosy_module_init(loop);
+	loop->ring.tried = !loop->module.usable;
 	*result = loop;
 	return 0;
 
@@ -175,8 +188,8 @@ no_fds:
 	close_fds(loop);
 no_owner:
 	free_owner(loop);
-	cosy_descriptors_destroy(loop);
-	cosy_page_destroy(loop);
+	cosy_descriptors_destroy(&loop->fds);
+	cosy_page_destroy(&loop->page);
 no_page:
 	free(loop);
 	return err;
@@ -189,7 +202,7 @@ static void cancel_all(struct cosy_loop *loop)
 
 	cosy_module_settle(loop);
 	cosy_ring_cancel_all(loop);
-	for (uint32_t slot = 0; slot < loop->fresh; slot++)
+	for (uint32_t slot = 0; slot < loop->page.fresh; slot++)
 		cosy_slot_cancel(loop, slot);
 	do {
 		loop->module.looked = loop->ring.looked = false;
@@ -203,7 +216,7 @@ static void cancel_all(struct cosy_loop *loop)
 			cosy_lock(&loop->lock);
 		}
 	} while (loop->module.compounds || cosy_attempts_pending(loop) || cosy_page_done(loop) ||
-		 cosy_ring_outstanding(loop));
+		 cosy_ring_outstanding(&loop->ring, &loop->page));
 }
 
 bool cosy_loop_quiesce(struct cosy_loop *loop)
@@ -222,11 +235,11 @@ bool cosy_loop_quiesce(struct cosy_loop *loop)
 void cosy_loop_close(struct cosy_loop *loop)
 {
 	loop->closing = true;
-	if (loop->ncpus)
+	if (loop->cpus)
 		cosy_cpus_destroy(loop);
 	cancel_all(loop);
-	cosy_pool_end(loop, &loop->disk);
-	cosy_pool_end(loop, &loop->waits);
+	cosy_pool_end(loop, &loop->threads.disk);
+	cosy_pool_end(loop, &loop->threads.waits);
 	cosy_loop_leave(loop);
 }
 
@@ -292,7 +305,7 @@ COSY_EXPORT int cosy_loop_fd(struct cosy_loop *loop)
 	if (!err)
 		cosy_loop_wake(loop);
 	cosy_loop_leave(loop);
-	return err ? err : loop->epoll;
+	return err ? err : loop->fds.epoll;
 }
 
 COSY_EXPORT int cosy_loop_info(struct cosy_loop *loop,
@@ -303,9 +316,10 @@ COSY_EXPORT int cosy_loop_info(struct cosy_loop *loop,
 
 	if (err)
 		return err;
-	loop->info.outstanding = loop->outstanding;
-	loop->info.threads = loop->disk.threads + loop->waits.threads;
-	loop->info.kernel = loop->kernel;
+	loop->info.waiting = loop->fds.waiting + loop->timers.count;
+	loop->info.outstanding = loop->page.outstanding;
+	loop->info.threads = loop->threads.disk.threads + loop->threads.waits.threads;
+	loop->info.kernel = loop->module.usable;
 	counts = loop->info;
 	counts.handed_over += cosy_threads_running(loop);
 	cosy_ring_add_info(loop, &counts);

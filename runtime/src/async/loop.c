@@ -8,6 +8,8 @@
 #include "device/descriptor.h"
 #include "device/export.h"
 #include "device/sys.h"
+#include "inline.h"
+#include "lock.h"
 #include "loop.h"
 #include "ring.h"
 

@@ -24,8 +24,19 @@
 #include "device/message.h"
 #include "device/options.h"
 #include "device/sys.h"
+#include "calls.h"
+#include "complete.h"
+#include "cpu.h"
+#include "descriptor.h"
+#include "dispatch.h"
+#include "lock.h"
 #include "loop.h"
+#include "module.h"
+#include "queue.h"
 #include "ring.h"
+#include "slot.h"
+#include "start.h"
+#include "thread.h"
 
 /* The features of a module that can run compounds of COSY_ASYNC functions. */
 #define NEEDED	(COSY_ASYNC_COMPOUNDS | COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES | \
@@ -67,7 +78,7 @@ static bool create_page(struct cosy_loop *loop)
 	struct cosy_module *m = &loop->module;
 	struct cosy_async_create create = {
 		.size = sizeof(create),
-		.nentries = loop->mask + 1,
+		.nentries = loop->page.mask + 1,
 	};
 	int device = cosy_device_get();
 
@@ -115,9 +126,20 @@ int cosy_module_poll(const struct cosy_loop *loop)
 	if (m->fd < 0)
 		return 0;
 	/* Add it anew: changing the events would not report those that are pending. */
-	cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0);
-	return (int)cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_ADD, m->fd,
+	cosy_sys6(SYS_epoll_ctl, loop->fds.epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0);
+	return (int)cosy_sys6(SYS_epoll_ctl, loop->fds.epoll, EPOLL_CTL_ADD, m->fd,
 			      (long)&event, 0, 0);
+}
+
+/* Pass the map of used descriptors, or that it is incomplete. */
+static void tell_used(struct cosy_loop *loop)
+{
+	struct cosy_async_page *page = loop->module.page;
+
+	if (!page)
+		return;
+	page->nused = COSY_MAX_FD;
+	page->used = loop->fds.all_used ? 0 : (uintptr_t)loop->fds.used;
 }
 
 static void open_module(struct cosy_loop *loop)
@@ -125,12 +147,12 @@ static void open_module(struct cosy_loop *loop)
 	struct cosy_module *m = &loop->module;
 
 	m->tried = true;
-	if (!loop->kernel || !create_page(loop) ||
+	if (!loop->module.usable || !create_page(loop) ||
 	    cosy_module_poll(loop)) {
 		cosy_module_close(loop, true);
-		loop->kernel = false;
+		loop->module.usable = false;
 	} else {
-		cosy_module_tell_used(loop);
+		tell_used(loop);
 	}
 	m->has_threads = m->fd >= 0 &&
 			 (m->page->features & NEEDED_FOR_THREADS) == NEEDED_FOR_THREADS;
@@ -141,8 +163,13 @@ void cosy_module_init(struct cosy_loop *loop)
 {
 	struct cosy_module *m = &loop->module;
 
+	enum cosy_executor executor = cosy_options().executor;
+	bool only = executor == COSY_EXECUTOR_KERNEL;
+
 	m->fd = -1;
-	if (cosy_options().executor == COSY_EXECUTOR_KERNEL)
+	cosy_queue_init(&m->reading);
+	m->usable = (only || executor == COSY_EXECUTOR_AUTO) && cosy_device_available(only);
+	if (only)
 		open_module(loop);
 }
 
@@ -188,21 +215,30 @@ bool cosy_module_has_threads(struct cosy_loop *loop)
 	return m->has_threads && m->fd >= 0;
 }
 
-void cosy_module_tell_used(struct cosy_loop *loop)
-{
-	struct cosy_async_page *page = loop->module.page;
-
-	if (!page)
-		return;
-	page->nused = COSY_MAX_FD;
-	page->used = loop->all_used ? 0 : (uintptr_t)loop->used;
-}
-
 void cosy_module_sync(const struct cosy_loop *loop)
 {
 	/* Cancel an entry that does not exist: this waits until the other thread has left. */
 	if (atomic_load(&loop->module.asleep) && loop->module.fd >= 0)
 		enter_module(&loop->module, COSY_ASYNC_CANCEL | UINT32_MAX);
+}
+
+void cosy_module_use_fd(struct cosy_loop *loop, int fd)
+{
+	if (fd < 0)
+		return;
+	if (!cosy_descriptor(&loop->fds, fd))
+		cosy_module_use_all(loop);
+	else if (cosy_descriptor_use(&loop->fds, fd))
+		cosy_module_sync(loop);
+}
+
+void cosy_module_use_all(struct cosy_loop *loop)
+{
+	if (loop->fds.all_used)
+		return;
+	loop->fds.all_used = true;
+	tell_used(loop);
+	cosy_module_sync(loop);
 }
 
 void cosy_module_close(struct cosy_loop *loop, bool mapped)
@@ -219,7 +255,9 @@ void cosy_module_close(struct cosy_loop *loop, bool mapped)
 /* Return the flags of an attempt's entry. */
 static uint8_t attempt_flags(const struct cosy_loop *loop, uint32_t slot)
 {
-	return loop->slots[slot].buffered && loop->module.has_buffered ? COSY_ENTRY_BUFFERED : 0;
+	const bool buffered = loop->page.slots[slot].buffered && loop->module.has_buffered;
+
+	return buffered ? COSY_ENTRY_BUFFERED : 0;
 }
 
 bool cosy_module_is_needed(const struct cosy_loop *loop,
@@ -244,8 +282,8 @@ static void put_entry(struct cosy_loop *loop, uint32_t slot, uint32_t nr,
 	entry->nr = nr;
 	for (int i = 0; i < 6; i++)
 		entry->args[i] = args[i];
-	loop->slots[slot].state = COSY_SLOT_IN_MODULE;
-	m->submitted[m->tail++ & loop->mask] = slot;
+	loop->page.slots[slot].state = COSY_SLOT_IN_MODULE;
+	m->submitted[m->tail++ & loop->page.mask] = slot;
 	/* A thread that waits only for epoll would not notice this entry. */
 	if (!m->inside++)
 		cosy_loop_wake(loop);
@@ -296,12 +334,12 @@ static void leave_module(struct cosy_loop *loop)
 	struct cosy_module *m = &loop->module;
 
 	if (cosy_loop_owns(loop, m->fd)) {
-		cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0);
+		cosy_sys6(SYS_epoll_ctl, loop->fds.epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0);
 		cosy_sys(SYS_close, m->fd, 0, 0);
 	}
 	m->fd = -1;
 	m->has_threads = m->has_buffered = false;
-	loop->kernel = false;
+	loop->module.usable = false;
 	/* The close, here or by the program, wakes a thread that sleeps in the module. */
 	if (atomic_load(&m->asleep))
 		cosy_loop_write_wake_fd(loop);
@@ -348,21 +386,21 @@ static void wait_without_module(struct cosy_loop *loop)
 	 * frame.
 	 */
 	for (uint32_t i = m->page->submit_head; i != m->tail; i++) {
-		uint32_t slot = m->submitted[i & loop->mask];
+		uint32_t slot = m->submitted[i & loop->page.mask];
 
-		if (loop->slots[slot].how == COSY_HOW_COMPOUND)
+		if (loop->page.slots[slot].how == COSY_HOW_COMPOUND)
 			compound_refused(loop, slot);
-		else if (loop->slots[slot].lent)
+		else if (loop->page.slots[slot].lent)
 			lent_back(loop, slot, false, 0);
 	}
-	for (uint32_t slot = 0; slot < loop->fresh; slot++) {
-		if (loop->slots[slot].state != COSY_SLOT_IN_MODULE ||
+	for (uint32_t slot = 0; slot < loop->page.fresh; slot++) {
+		if (loop->page.slots[slot].state != COSY_SLOT_IN_MODULE ||
 		    !is_submitted(loop, slot))
 			continue;
 		/* The module gives it back, or a thread returns with it. */
-		if (loop->slots[slot].lent)
+		if (loop->page.slots[slot].lent)
 			continue;
-		if (loop->slots[slot].how == COSY_HOW_COMPOUND)
+		if (loop->page.slots[slot].how == COSY_HOW_COMPOUND)
 			await_compound(loop, slot);
 		else
 			cosy_read_by_thread(loop, slot);
@@ -419,7 +457,8 @@ static bool execute_page(struct cosy_loop *loop)
 bool cosy_module_sleeps(const struct cosy_loop *loop)
 {
 	return loop->module.fd >= 0 &&
-	       (loop->module.inside || cosy_ring_outstanding(loop)) && can_sleep(loop);
+	       (loop->module.inside || cosy_ring_outstanding(&loop->ring, &loop->page)) &&
+	       can_sleep(loop);
 }
 
 uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until)
@@ -433,8 +472,8 @@ uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until)
 		now = cosy_clock();
 		m->page->sleep_ns = until > now ? until - now : 0;
 	}
-	m->page->sleep_fd = loop->epoll;
-	cosy_module_publish(loop);
+	m->page->sleep_fd = loop->fds.epoll;
+	cosy_module_publish(&loop->module);
 	atomic_store(&m->asleep, true);
 	cosy_loop_leave(loop);
 	entered = enter_by(fd, COSY_ASYNC_SLEEP | COSY_ASYNC_AWAIT | COSY_ASYNC_MAX_DONE);
@@ -452,7 +491,7 @@ void cosy_module_flush(struct cosy_loop *loop)
 	struct cosy_module *m = &loop->module;
 
 	while (m->fd >= 0 && m->page->submit_head != m->tail) {
-		cosy_module_publish(loop);
+		cosy_module_publish(&loop->module);
 		if (!execute_page(loop))
 			module_lost(loop);
 	}
@@ -466,7 +505,7 @@ void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n
 	for (uint32_t i = 0; i < n; i++)
 		put_entry(loop, a[i].slot, (uint32_t)a[i].nr,
 			  attempt_flags(loop, a[i].slot), a[i].args);
-	cosy_module_publish(loop);
+	cosy_module_publish(&loop->module);
 	do {
 		if (!execute_page(loop)) {
 			leave_module(loop);
@@ -475,7 +514,7 @@ void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n
 			if (left > n)
 				left = n;
 			for (uint32_t i = n - left; i < n; i++)
-				loop->slots[a[i].slot].state = COSY_SLOT_ATTEMPT;
+				loop->page.slots[a[i].slot].state = COSY_SLOT_ATTEMPT;
 			wait_without_module(loop);
 			cosy_ring_lost(loop);
 			cosy_attempts_in_user_mode(loop, a + n - left, left);
@@ -492,10 +531,10 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts)
 	 * Another thread may wait in epoll for what completes here. After this thread has
 	 * collected it, the module's descriptor is not readable, so wake that thread.
 	 */
-	if (loop->blocked && cosy_module_done(loop))
+	if (loop->blocked && cosy_module_done(&loop->module))
 		cosy_loop_wake(loop);
-	while (loop->nbatch < max_attempts && cosy_module_done(loop)) {
-		uint32_t slot = m->done[m->head & loop->mask];
+	while (loop->attempts.count < max_attempts && cosy_module_done(&loop->module)) {
+		uint32_t slot = m->done[m->head & loop->page.mask];
 		const struct cosy_async_entry *entry = &m->entries[slot];
 		struct cosy_attempt a;
 
@@ -503,16 +542,16 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts)
 		a.nr = entry->nr;
 		a.result = (int64_t)entry->args[0];
 		a.slot = slot;
-		if (loop->slots[slot].how == COSY_HOW_COMPOUND) {
+		if (loop->page.slots[slot].how == COSY_HOW_COMPOUND) {
 			compound_done(loop, slot, entry);
 			continue;
 		}
-		if (loop->slots[slot].lent) {
+		if (loop->page.slots[slot].lent) {
 			lent_back(loop, slot, entry->status == COSY_ENTRY_DONE, a.result);
 			continue;
 		}
 		m->inside--;
-		loop->slots[slot].state = COSY_SLOT_ATTEMPT;
+		loop->page.slots[slot].state = COSY_SLOT_ATTEMPT;
 		if (entry->status == COSY_ENTRY_USER) {
 			for (int i = 0; i < 6; i++)
 				a.args[i] = entry->args[i];
@@ -525,7 +564,7 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts)
 
 void cosy_module_look(struct cosy_loop *loop)
 {
-	cosy_module_publish(loop);
+	cosy_module_publish(&loop->module);
 	if (!execute_page(loop))
 		module_lost(loop);
 	cosy_attempts_make(loop);
@@ -534,7 +573,7 @@ void cosy_module_look(struct cosy_loop *loop)
 bool cosy_module_cancel(struct cosy_loop *loop, uint32_t slot)
 {
 	if (enter_module(&loop->module, COSY_ASYNC_CANCEL | slot) == COSY_ASYNC_ENTERED) {
-		if (loop->slots[slot].how != COSY_HOW_COMPOUND)
+		if (loop->page.slots[slot].how != COSY_HOW_COMPOUND)
 			loop->module.inside--;
 		loop->module.looked = false;
 		return true;
@@ -542,15 +581,15 @@ bool cosy_module_cancel(struct cosy_loop *loop, uint32_t slot)
 	/* A thread that slept in the module has completed it, and has not collected it yet. */
 	if (!is_submitted(loop, slot))
 		return false;
-	if (loop->slots[slot].how != COSY_HOW_COMPOUND)
-		loop->slots[slot].state = COSY_SLOT_ATTEMPT;
+	if (loop->page.slots[slot].how != COSY_HOW_COMPOUND)
+		loop->page.slots[slot].state = COSY_SLOT_ATTEMPT;
 	module_lost(loop);
 	return true;
 }
 
 void cosy_module_compound(struct cosy_loop *loop, uint32_t slot)
 {
-	const struct cosy_async_entry *entry = &loop->entries[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	uint64_t args[6];
 
 	loop->module.compounds++;
@@ -562,7 +601,7 @@ void cosy_module_compound(struct cosy_loop *loop, uint32_t slot)
 	}
 	for (int i = 0; i < 6; i++)
 		args[i] = entry->args[i];
-	if (loop->slots[slot].cancelled)
+	if (loop->page.slots[slot].cancelled)
 		args[5] |= COSY_COMPOUND_CANCELLED;
 	put_entry(loop, slot, entry->nr, 0, args);
 }
@@ -589,11 +628,11 @@ static int interrupt_fds(struct cosy_loop *loop, uint64_t which, uint32_t first,
 		return 0;
 	if (first == last)
 		return interrupt_fd(loop, which, first);
-	for (uint32_t slot = 0; m->fd >= 0 && slot < loop->fresh; slot++) {
+	for (uint32_t slot = 0; m->fd >= 0 && slot < loop->page.fresh; slot++) {
 		uint64_t fd = m->entries[slot].args[2];
 
-		if (loop->slots[slot].how == COSY_HOW_COMPOUND &&
-		    loop->slots[slot].state == COSY_SLOT_IN_MODULE && fd >= first &&
+		if (loop->page.slots[slot].how == COSY_HOW_COMPOUND &&
+		    loop->page.slots[slot].state == COSY_SLOT_IN_MODULE && fd >= first &&
 		    fd <= last)
 			interrupted += interrupt_fd(loop, which, (uint32_t)fd);
 	}
@@ -613,7 +652,7 @@ void cosy_module_interrupt_stale(struct cosy_loop *loop, uint32_t first, uint32_
 void cosy_module_lend(struct cosy_loop *loop, uint32_t slot, uint8_t flags,
 		      const uint64_t args[6])
 {
-	put_entry(loop, slot, loop->entries[slot].nr, COSY_ENTRY_THREAD | flags, args);
+	put_entry(loop, slot, loop->page.entries[slot].nr, COSY_ENTRY_THREAD | flags, args);
 }
 
 bool cosy_module_is_running(const struct cosy_loop *loop, uint32_t slot)

@@ -6,46 +6,47 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "loop.h"
+#include "page.h"
+#include "slot.h"
 
 _Static_assert(sizeof(struct cosy_async_entry) == 64, "an entry is a cache line");
 _Static_assert(sizeof(struct cosy_async_page) % 64 == 0, "entries are aligned");
 
-int cosy_page_create(struct cosy_loop *loop, uint32_t entries)
+int cosy_page_create(struct cosy_page *page, uint32_t entries)
 {
 	size_t ring = entries * sizeof(uint32_t);
 	size_t at = sizeof(struct cosy_async_page);
 	size_t size = at + entries * sizeof(struct cosy_async_entry) + 2 * ring;
-	struct cosy_async_page *page;
+	struct cosy_async_page *shared;
 
-	page = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (page == MAP_FAILED)
+	if (shared == MAP_FAILED)
 		return -ENOMEM;
 	/* malloc() maps such a large array, so untouched slots take no memory. */
-	loop->slots = malloc(entries * sizeof(*loop->slots));
-	if (!loop->slots) {
-		munmap(page, size);
+	page->slots = malloc(entries * sizeof(*page->slots));
+	if (!page->slots) {
+		munmap(shared, size);
 		return -ENOMEM;
 	}
-	page->size = sizeof(*page);
-	page->version = COSY_ASYNC_VERSION;
-	page->nentries = entries;
-	page->entries = (uint32_t)at;
-	page->submitted = (uint32_t)(at + entries * sizeof(struct cosy_async_entry));
-	page->done = page->submitted + (uint32_t)ring;
-	loop->page = page;
-	loop->page_size = size;
-	loop->entries = (void *)((char *)page + page->entries);
-	loop->submitted = (void *)((char *)page + page->submitted);
-	loop->done = (void *)((char *)page + page->done);
-	loop->mask = entries - 1;
-	loop->free = COSY_NO_SLOT;
+	shared->size = sizeof(*shared);
+	shared->version = COSY_ASYNC_VERSION;
+	shared->nentries = entries;
+	shared->entries = (uint32_t)at;
+	shared->submitted = (uint32_t)(at + entries * sizeof(struct cosy_async_entry));
+	shared->done = shared->submitted + (uint32_t)ring;
+	page->shared = shared;
+	page->size = size;
+	page->entries = (void *)((char *)shared + shared->entries);
+	page->submitted = (void *)((char *)shared + shared->submitted);
+	page->done = (void *)((char *)shared + shared->done);
+	page->mask = entries - 1;
+	page->free = COSY_NO_SLOT;
 	return 0;
 }
 
-void cosy_page_destroy(struct cosy_loop *loop)
+void cosy_page_destroy(struct cosy_page *page)
 {
-	munmap(loop->page, loop->page_size);
-	free(loop->slots);
+	munmap(page->shared, page->size);
+	free(page->slots);
 }

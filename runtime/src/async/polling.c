@@ -18,8 +18,11 @@
 
 #include "device/extensible.h"
 #include "device/sys.h"
+#include "cpu.h"
+#include "lock.h"
 #include "loop.h"
-#include "ring.h"
+#include "polling.h"
+#include "wait.h"
 
 #define MAX_POLL_US	1000000u
 #define MAX_PRIORITY	99u
@@ -73,7 +76,7 @@ int cosy_cpu_set_options(struct cosy_cpu *cpu, const struct cosy_cpu_options *op
 
 	/* A kernel that does not have it sleeps at once. */
 	if (options->napi_us)
-		cosy_sys(SYS_ioctl, cpu->loop->epoll, SET_EPOLL_BUSY_POLL, (long)&busy_poll);
+		cosy_sys(SYS_ioctl, cpu->loop->fds.epoll, SET_EPOLL_BUSY_POLL, (long)&busy_poll);
 	if (!options->priority)
 		return 0;
 	/* Its own threads, which make calls that block, do not inherit the priority. */

@@ -2,7 +2,8 @@
 /*
  * queue.c - lists of entries that wait for something other than a descriptor.
  */
-#include "loop.h"
+#include "queue.h"
+#include "slot.h"
 
 void cosy_queue_init(struct cosy_queue *queue)
 {
@@ -10,10 +11,8 @@ void cosy_queue_init(struct cosy_queue *queue)
 	queue->count = 0;
 }
 
-void cosy_queue_add(struct cosy_loop *loop, struct cosy_queue *queue, uint32_t slot)
+void cosy_queue_add(struct cosy_slot *slots, struct cosy_queue *queue, uint32_t slot)
 {
-	struct cosy_slot *slots = loop->slots;
-
 	slots[slot].queue_next = COSY_NO_SLOT;
 	slots[slot].queue_prev = queue->tail;
 	if (queue->tail == COSY_NO_SLOT)
@@ -24,9 +23,8 @@ void cosy_queue_add(struct cosy_loop *loop, struct cosy_queue *queue, uint32_t s
 	queue->count++;
 }
 
-void cosy_queue_remove(struct cosy_loop *loop, struct cosy_queue *queue, uint32_t slot)
+void cosy_queue_remove(struct cosy_slot *slots, struct cosy_queue *queue, uint32_t slot)
 {
-	struct cosy_slot *slots = loop->slots;
 	uint32_t next = slots[slot].queue_next, prev = slots[slot].queue_prev;
 
 	if (prev == COSY_NO_SLOT)

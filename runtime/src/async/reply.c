@@ -9,13 +9,20 @@
 #include <sys/socket.h>
 
 #include "device/export.h"
+#include "calls.h"
+#include "complete.h"
+#include "cpu.h"
 #include "loop.h"
+#include "reply.h"
 #include "ring.h"
+#include "slot.h"
+#include "start.h"
+#include "submit.h"
 
 /* Submit a slot to the processor that the loop chooses, or to the loop itself. */
 static int submit_slot(struct cosy_loop *loop, const struct cosy_async *op, uint32_t slot)
 {
-	const struct cosy_async_entry *entry = &loop->entries[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	struct cosy_cpu *cpu = NULL;
 
 	if (loop->spreads && cosy_cpu_choose(loop, op, entry->nr, (const uint64_t *)entry->args, &cpu))
@@ -37,8 +44,8 @@ static uint32_t take_slots(struct cosy_loop *loop, struct cosy_async *op, const 
 	uint32_t first = cosy_page_take(loop, op, COSY_HOW_SEND, SYS_sendto, send);
 
 	/* What is cancelled is the send. */
-	loop->slots[second].state = COSY_SLOT_RESERVED;
-	loop->slots[first].receive = second;
+	loop->page.slots[second].state = COSY_SLOT_RESERVED;
+	loop->page.slots[first].receive = second;
 	return first;
 }
 
@@ -57,15 +64,15 @@ void cosy_reply_submit(struct cosy_loop *loop, struct cosy_async *op, const uint
 
 void cosy_reply_sent(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
-	const struct cosy_async_entry *entry = &loop->entries[slot];
-	uint32_t receive = loop->slots[slot].receive;
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
+	uint32_t receive = loop->page.slots[slot].receive;
 	struct cosy_async *op = (struct cosy_async *)(uintptr_t)entry->user_data;
 	bool complete = result >= 0 && (uint64_t)result == entry->args[2];
 
 	/* The page has room for all slots, so the receive can be published after this. */
 	cosy_page_release(loop, slot);
 	op->slot = receive;
-	loop->slots[receive].state = COSY_SLOT_SUBMITTED;
+	loop->page.slots[receive].state = COSY_SLOT_SUBMITTED;
 	if (complete && !loop->closing && !submit_slot(loop, op, receive)) {
 		cosy_loop_wake(loop);
 		return;
@@ -95,13 +102,13 @@ static int reply_locked(struct cosy_loop *loop, struct cosy_async *op, const uin
 		err = -EINVAL;
 	if (err)
 		return err;
-	if (loop->kernel && !loop->ring.tried)
+	if (loop->module.usable && !loop->ring.tried)
 		cosy_ring_open(loop);
-	if (cosy_ring_is_open(loop) && !loop->spreads && ring_submits(loop, send, receive) &&
+	if (cosy_ring_is_open(&loop->ring) && !loop->spreads && ring_submits(loop, send, receive) &&
 	    !cosy_page_precedes(loop, COSY_HOW_SEND, SYS_sendto, send[0]) &&
 	    !cosy_page_precedes(loop, COSY_HOW_RECEIVE, SYS_recvfrom, receive[0])) {
 		loop->ring.looked = false;
-		cosy_ring_submit_reply(loop->submit, op, send, receive);
+		cosy_ring_submit_reply(loop->ring.submit, op, send, receive);
 	} else {
 		cosy_ring_yield(loop, COSY_HOW_SEND, SYS_sendto, send[0]);
 		cosy_ring_yield(loop, COSY_HOW_RECEIVE, SYS_recvfrom, receive[0]);
@@ -123,14 +130,14 @@ COSY_EXPORT int cosy_async_reply(struct cosy_loop *loop, struct cosy_async *op, 
 
 	if (!op)
 		return -EINVAL;
-	if (loop->has_ring && cosy_submit_begin_op(loop->submit, op)) {
-		bool submits = loop->submit->room > 1 && ring_submits(loop, send, receive);
+	if (loop->has_ring && cosy_submit_begin_op(loop->ring.submit, op)) {
+		bool submits = loop->ring.submit->room > 1 && ring_submits(loop, send, receive);
 
 		if (submits) {
 			loop->ring.looked = false;
-			cosy_ring_submit_reply(loop->submit, op, send, receive);
+			cosy_ring_submit_reply(loop->ring.submit, op, send, receive);
 		}
-		cosy_submit_end(loop->submit);
+		cosy_submit_end(loop->ring.submit);
 		if (submits)
 			return 0;
 	}

@@ -21,8 +21,20 @@
 #include <linux/cosy.h>
 
 #include "device/sys.h"
+#include "calls.h"
+#include "colour.h"
+#include "complete.h"
+#include "descriptor.h"
+#include "inline.h"
+#include "lock.h"
 #include "loop.h"
+#include "module.h"
+#include "page.h"
+#include "reply.h"
 #include "ring.h"
+#include "slot.h"
+#include "submit.h"
+#include "timer.h"
 
 _Static_assert(sizeof(struct cosy_submit_entry) == sizeof(struct cosy_ring_entry),
 	       "cosy/submit.h declares the same structure");
@@ -54,8 +66,8 @@ static bool was_entered(uint64_t ret)
 void cosy_ring_open(struct cosy_loop *loop)
 {
 	struct cosy_ring *ring = &loop->ring;
-	struct cosy_submit *submit = loop->submit;
-	uint32_t n = loop->mask + 1;
+	struct cosy_submit *submit = loop->ring.submit;
+	uint32_t n = loop->page.mask + 1;
 	struct cosy_ring_page *page;
 
 	if (ring->tried)
@@ -77,7 +89,7 @@ void cosy_ring_open(struct cosy_loop *loop)
 	ring->done = (void *)((char *)page + page->done);
 	submit->calls = (void *)((char *)page + page->calls);
 	submit->receives = (void *)((char *)page + page->receives);
-	submit->mask = loop->mask;
+	submit->mask = loop->page.mask;
 	page->sleep_fd = -1;
 	page->sleep_ns = COSY_ASYNC_FOR_EVER;
 	loop->has_ring = true;
@@ -86,8 +98,14 @@ void cosy_ring_open(struct cosy_loop *loop)
 void cosy_ring_close(struct cosy_loop *loop, bool mapped)
 {
 	if (loop->ring.page && mapped)
-		munmap(loop->ring.page, COSY_RING_SIZE(loop->mask + 1));
+		munmap(loop->ring.page, COSY_RING_SIZE(loop->page.mask + 1));
 	loop->ring.page = NULL;
+}
+
+/* Return the number of operations in the ring that were not delivered. */
+static COSY_ALWAYS_INLINE uint32_t in_ring(const struct cosy_loop *loop)
+{
+	return cosy_ring_outstanding(&loop->ring, &loop->page);
 }
 
 static struct cosy_async *op_of(uint64_t op)
@@ -101,7 +119,7 @@ static COSY_ALWAYS_INLINE void free_place(struct cosy_loop *loop, const struct c
 	if (op && op->slot & COSY_RING_OF_TASK)
 		loop->ring.of_tasks--;
 	else
-		loop->submit->room++;
+		loop->ring.submit->room++;
 }
 
 /*
@@ -159,10 +177,10 @@ static bool is_quiet(const struct cosy_submit_entry *entry)
 static void empty_call(struct cosy_loop *loop, struct cosy_submit_entry *entry)
 {
 	if (is_quiet(entry)) {
-		loop->submit->quiet--;
+		loop->ring.submit->quiet--;
 	} else {
 		free_place(loop, op_of(entry->op));
-		loop->submit->room--;
+		loop->ring.submit->room--;
 	}
 	loop->ring.untracked_calls++;
 	entry->nr = COSY_RING_NOP;
@@ -173,7 +191,7 @@ static void empty_call(struct cosy_loop *loop, struct cosy_submit_entry *entry)
 static void empty_receive(struct cosy_loop *loop, struct cosy_submit_entry *entry)
 {
 	free_place(loop, op_of(entry->op));
-	loop->submit->room--;
+	loop->ring.submit->room--;
 	loop->ring.untracked_receives++;
 	entry->nr = COSY_RING_NOP;
 	entry->op = 0;
@@ -195,7 +213,7 @@ static struct cosy_submit_entry *find_entry(struct cosy_submit_entry *entries, u
 /* Find an operation among the calls, or the receives, that the module has not taken. */
 static struct cosy_submit_entry *find_call(const struct cosy_loop *loop, const struct cosy_async *op)
 {
-	const struct cosy_submit *s = loop->submit;
+	const struct cosy_submit *s = loop->ring.submit;
 
 	return find_entry(s->calls, s->mask, loop->ring.page->calls_head, s->calls_tail, op);
 }
@@ -203,7 +221,7 @@ static struct cosy_submit_entry *find_call(const struct cosy_loop *loop, const s
 static struct cosy_submit_entry *find_receive(const struct cosy_loop *loop,
 					      const struct cosy_async *op)
 {
-	const struct cosy_submit *s = loop->submit;
+	const struct cosy_submit *s = loop->ring.submit;
 
 	return find_entry(s->receives, s->mask, loop->ring.page->receives_head, s->receives_tail, op);
 }
@@ -245,7 +263,7 @@ static void move_call(struct cosy_loop *loop, struct cosy_submit_entry *entry)
 /* Move the receives from a descriptor that the module has not taken. */
 static void move_receives(struct cosy_loop *loop, uint32_t fd)
 {
-	struct cosy_submit *s = loop->submit;
+	struct cosy_submit *s = loop->ring.submit;
 
 	for (uint32_t i = loop->ring.page->receives_head; i != s->receives_tail; i++) {
 		struct cosy_submit_entry *entry = &s->receives[i & s->mask];
@@ -267,7 +285,7 @@ static void move_receives(struct cosy_loop *loop, uint32_t fd)
 /* Move calls on a descriptor that the module has not taken: sends like @nr, or reads of a file. */
 static void move_calls(struct cosy_loop *loop, uint32_t nr, uint32_t fd)
 {
-	struct cosy_submit *s = loop->submit;
+	struct cosy_submit *s = loop->ring.submit;
 
 	for (uint32_t i = loop->ring.page->calls_head; i != s->calls_tail; i++) {
 		struct cosy_submit_entry *entry = &s->calls[i & s->mask];
@@ -328,11 +346,11 @@ void cosy_ring_yield(struct cosy_loop *loop, enum cosy_how how, long nr, uint64_
 {
 	const struct cosy_descriptor *d;
 
-	if (!cosy_ring_outstanding(loop) || !cosy_takes_fd(nr) || (uint32_t)fd >= COSY_SUBMIT_MAX_FD)
+	if (!in_ring(loop) || !cosy_takes_fd(nr) || (uint32_t)fd >= COSY_SUBMIT_MAX_FD)
 		return;
 	switch (cosy_list_of(how)) {
 	case COSY_LIST_IN:
-		d = cosy_descriptor_find(loop, (int)fd);
+		d = cosy_descriptor_find(&loop->fds, (int)fd);
 		if (d && (d->kind == COSY_KIND_DISK || d->opened))
 			move_calls(loop, SYS_read, (uint32_t)fd);
 		/* The ring receives from sockets only. */
@@ -362,7 +380,7 @@ void cosy_ring_yield(struct cosy_loop *loop, enum cosy_how how, long nr, uint64_
 static COSY_ALWAYS_INLINE void publish_ring(struct cosy_loop *loop)
 {
 	struct cosy_ring_page *page = loop->ring.page;
-	const struct cosy_submit *s = loop->submit;
+	const struct cosy_submit *s = loop->ring.submit;
 
 	__atomic_store_n(&page->calls_tail, s->calls_tail, __ATOMIC_RELEASE);
 	__atomic_store_n(&page->receives_tail, s->receives_tail, __ATOMIC_RELEASE);
@@ -371,7 +389,7 @@ static COSY_ALWAYS_INLINE void publish_ring(struct cosy_loop *loop)
 static COSY_ALWAYS_INLINE void count_entries(struct cosy_loop *loop)
 {
 	struct cosy_ring *ring = &loop->ring;
-	const struct cosy_submit *s = loop->submit;
+	const struct cosy_submit *s = loop->ring.submit;
 
 	ring->submitted += (uint32_t)(s->calls_tail - ring->counted_calls) +
 			   (uint32_t)(s->receives_tail - ring->counted_receives);
@@ -383,7 +401,7 @@ static COSY_ALWAYS_INLINE void count_entries(struct cosy_loop *loop)
 static COSY_ALWAYS_INLINE void note_entered(struct cosy_loop *loop)
 {
 	struct cosy_ring *ring = &loop->ring;
-	struct cosy_submit *s = loop->submit;
+	struct cosy_submit *s = loop->ring.submit;
 
 	ring->entered++;
 	count_entries(loop);
@@ -417,7 +435,7 @@ void cosy_ring_make(struct cosy_loop *loop)
 		 * It leaves early for the kernel's own work, after it has given back a send, and
 		 * after calls that do not complete: then it has not made all receives.
 		 */
-	} while (cosy_ring_is_due(loop) &&
+	} while (cosy_ring_is_due(&loop->ring) &&
 		 ring->done_head == cosy_index_load(&ring->page->done_tail));
 	ring->looked = true;
 }
@@ -436,7 +454,7 @@ static COSY_NOINLINE struct cosy_async *collect_cancelled(struct cosy_loop *loop
 /* Note the descriptor that a function has opened: it reads from it next. */
 static COSY_NOINLINE void note_opened(struct cosy_loop *loop, int64_t fd)
 {
-	struct cosy_descriptor *d = fd >= 0 ? cosy_descriptor(loop, (int)fd) : NULL;
+	struct cosy_descriptor *d = fd >= 0 ? cosy_descriptor(&loop->fds, (int)fd) : NULL;
 
 	if (d)
 		d->opened = true;
@@ -452,7 +470,7 @@ static COSY_ALWAYS_INLINE void note_result(struct cosy_loop *loop, struct cosy_a
 		if (op->slot & COSY_RING_OPENS)
 			note_opened(loop, result);
 	} else {
-		loop->submit->room++;
+		loop->ring.submit->room++;
 	}
 }
 
@@ -463,10 +481,10 @@ static COSY_ALWAYS_INLINE struct cosy_async *collect_one(struct cosy_loop *loop)
 	struct cosy_async *op;
 
 	while (ring->done_head != cosy_index_load(&ring->page->done_tail)) {
-		done = &ring->done[ring->done_head++ & loop->mask];
+		done = &ring->done[ring->done_head++ & loop->page.mask];
 		op = op_of(done->op);
 		if (COSY_UNLIKELY(!op)) {
-			loop->submit->room++;
+			loop->ring.submit->room++;
 			continue;
 		}
 		note_result(loop, op, done->result);
@@ -515,7 +533,7 @@ static void cancel_untaken_receive(struct cosy_loop *loop, struct cosy_submit_en
 static void complete_cancelled(struct cosy_loop *loop, struct cosy_async *op)
 {
 	if (!op) {
-		loop->submit->room++;
+		loop->ring.submit->room++;
 		return;
 	}
 	op->slot = COSY_SUBMIT_RING | COSY_RING_CANCELLED | (op->slot & COSY_RING_OF_TASK);
@@ -531,7 +549,7 @@ static bool is_uncollected(const struct cosy_loop *loop, const struct cosy_async
 	uint32_t tail = cosy_index_load(&ring->page->done_tail);
 
 	for (uint32_t i = ring->done_head; i != tail; i++) {
-		if (ring->done[i & loop->mask].op == (uintptr_t)op)
+		if (ring->done[i & loop->page.mask].op == (uintptr_t)op)
 			return true;
 	}
 	return false;
@@ -573,7 +591,7 @@ static int cancel_untaken_op(struct cosy_loop *loop, struct cosy_async *op, bool
  */
 static int cancel_in_module(struct cosy_loop *loop, struct cosy_async *op, bool receives)
 {
-	struct cosy_submit *s = loop->submit;
+	struct cosy_submit *s = loop->ring.submit;
 
 	if (s->room <= 0) {
 		put_back(loop);
@@ -616,7 +634,7 @@ static bool uses_fd(const struct cosy_submit_entry *entry, uint32_t first, uint3
 static int cancel_untaken(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
 	const struct cosy_ring_page *page = loop->ring.page;
-	struct cosy_submit *s = loop->submit;
+	struct cosy_submit *s = loop->ring.submit;
 	struct cosy_submit_entry *entry;
 	int cancelled = 0;
 
@@ -655,7 +673,7 @@ static int cancel_fd_in_module(struct cosy_loop *loop, uint64_t which, uint32_t 
 
 void cosy_ring_cancel_stale(struct cosy_loop *loop, uint32_t fd)
 {
-	if (cosy_ring_outstanding(loop))
+	if (in_ring(loop))
 		cancel_fd_in_module(loop, COSY_ASYNC_CANCEL_FD | COSY_ASYNC_CANCEL, fd);
 }
 
@@ -663,7 +681,7 @@ int cosy_ring_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
 	int cancelled = 0;
 
-	if (!cosy_ring_outstanding(loop) || first > last)
+	if (!in_ring(loop) || first > last)
 		return 0;
 	if (first == last)
 		cancelled = cancel_fd_in_module(loop, COSY_ASYNC_CANCEL_FD, first);
@@ -676,9 +694,9 @@ int cosy_ring_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last)
 
 void cosy_ring_cancel_all(struct cosy_loop *loop)
 {
-	struct cosy_submit *s = loop->submit;
+	struct cosy_submit *s = loop->ring.submit;
 
-	if (!cosy_ring_outstanding(loop))
+	if (!in_ring(loop))
 		return;
 	put_back(loop);
 	for (uint32_t i = loop->ring.page->receives_head; i != s->receives_tail; i++)
@@ -723,7 +741,7 @@ void cosy_ring_lost(struct cosy_loop *loop)
 {
 	const struct timespec little = { .tv_nsec = LITTLE };
 	struct cosy_ring *ring = &loop->ring;
-	struct cosy_submit *s = loop->submit;
+	struct cosy_submit *s = loop->ring.submit;
 
 	if (!ring->page || ring->lost)
 		return;
@@ -756,7 +774,7 @@ void cosy_ring_wake(const struct cosy_loop *loop)
 static void wait_for_owner(struct cosy_loop *loop)
 {
 	const struct timespec little = { .tv_nsec = LITTLE };
-	const struct cosy_submit *s = loop->submit;
+	const struct cosy_submit *s = loop->ring.submit;
 
 	loop->ring.taken++;
 	/* From here on that thread sees that it has lost the ring, or this one sees that it is busy. */
@@ -769,7 +787,7 @@ static void wait_for_owner(struct cosy_loop *loop)
 
 void cosy_ring_take(struct cosy_loop *loop)
 {
-	struct cosy_submit *s = loop->submit;
+	struct cosy_submit *s = loop->ring.submit;
 	const void *thread = __atomic_load_n(&s->thread, __ATOMIC_RELAXED);
 
 	loop->biased = false;
@@ -787,31 +805,32 @@ void cosy_ring_take(struct cosy_loop *loop)
  */
 static bool page_rests(const struct cosy_loop *loop)
 {
-	const struct cosy_async_page *page = loop->page;
+	const struct cosy_async_page *page = loop->page.shared;
 
-	return page->submit_head == page->submit_tail && page->done_head == page->done_tail &&
-	       loop->info.waiting == loop->watching + loop->ntimers && !loop->nbatch &&
-	       !loop->module.inside && !loop->calling && !loop->disk.queued.count &&
-	       !loop->waits.queued.count;
+	return !cosy_page_submitted(&loop->page) && page->done_head == page->done_tail &&
+	       loop->fds.waiting == loop->fds.watching && !loop->attempts.count &&
+	       !loop->module.inside && !loop->threads.calling && !loop->threads.disk.queued.count &&
+	       !loop->threads.waits.queued.count;
 }
 
 bool cosy_ring_give(struct cosy_loop *loop, bool waits)
 {
 	struct cosy_ring *ring = &loop->ring;
 
-	if (!cosy_ring_is_open(loop) || ring->shared || loop->cpu || ring->taken >= COSY_SUBMIT_OWNERS ||
+	if (!cosy_ring_is_open(ring) || ring->shared || loop->cpu ||
+	    ring->taken >= COSY_SUBMIT_OWNERS ||
 	    loop->external || loop->blocked || loop->closing || loop->spreads || loop->inside ||
 	    loop->waiters || !page_rests(loop))
 		return false;
-	ring->others = loop->nadded || loop->ntimers;
-	if (ring->others && (!waits || !cosy_ring_outstanding(loop)))
+	ring->others = loop->fds.nadded || loop->timers.count;
+	if (ring->others && (!waits || !in_ring(loop)))
 		return false;
-	ring->until = cosy_timers_next(loop);
+	ring->until = cosy_timers_next(&loop->timers);
 	ring->unseen = 0;
-	ring->page->sleep_fd = loop->nadded ? loop->epoll : -1;
+	ring->page->sleep_fd = loop->fds.nadded ? loop->fds.epoll : -1;
 	loop->biased = true;
-	loop->submit->owner = ring->taken;
-	__atomic_store_n(&loop->submit->thread, cosy_submit_self(), __ATOMIC_RELEASE);
+	loop->ring.submit->owner = ring->taken;
+	__atomic_store_n(&loop->ring.submit->thread, cosy_submit_self(), __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -821,7 +840,7 @@ bool cosy_ring_give(struct cosy_loop *loop, bool waits)
  */
 static COSY_NOINLINE int go_on_with_lock(struct cosy_loop *loop)
 {
-	cosy_submit_end(loop->submit);
+	cosy_submit_end(loop->ring.submit);
 	cosy_lock(&loop->lock);
 	if (loop->biased)
 		cosy_ring_take(loop);
@@ -854,7 +873,7 @@ static COSY_NOINLINE int go_on_for_coloured(struct cosy_loop *loop, struct cosy_
 	if (op->slot & COSY_RING_OF_TASK)
 		ring->of_tasks++;
 	else
-		loop->submit->room--;
+		loop->ring.submit->room--;
 	if (op->slot & COSY_RING_CANCELLED) {
 		op->result = (int64_t)(uintptr_t)ring->cancelled;
 		ring->cancelled = op;
@@ -878,7 +897,7 @@ static COSY_NOINLINE int go_on_after(struct cosy_loop *loop, uint64_t ret)
 static COSY_ALWAYS_INLINE struct cosy_submit_entry *only_call(const struct cosy_loop *loop)
 {
 	const struct cosy_ring_page *page = loop->ring.page;
-	const struct cosy_submit *s = loop->submit;
+	const struct cosy_submit *s = loop->ring.submit;
 
 	if (s->calls_tail - page->calls_head != 1 || s->receives_tail != page->receives_head)
 		return NULL;
@@ -888,7 +907,7 @@ static COSY_ALWAYS_INLINE struct cosy_submit_entry *only_call(const struct cosy_
 /* The only call that the module has not taken, if it is made here with fewer instructions. */
 static COSY_ALWAYS_INLINE struct cosy_submit_entry *entry_for_here(struct cosy_loop *loop)
 {
-	const struct cosy_submit *s = loop->submit;
+	const struct cosy_submit *s = loop->ring.submit;
 	struct cosy_submit_entry *entry = only_call(loop);
 
 	if (!entry)
@@ -918,7 +937,7 @@ static COSY_ALWAYS_INLINE bool make_here(struct cosy_loop *loop,
 	if ((COSY_UNLIKELY(*result == -EAGAIN) || COSY_UNLIKELY(*result == -ENOTSOCK)) &&
 	    entry->nr == SYS_sendto)
 		return false;
-	loop->submit->calls_tail--;
+	loop->ring.submit->calls_tail--;
 	loop->ring.here++;
 	return true;
 }
@@ -964,8 +983,8 @@ static bool is_for_module(const struct cosy_loop *loop)
 static bool make_in_module(struct cosy_loop *loop, struct cosy_async *op, int64_t *result)
 {
 	struct cosy_ring *ring = &loop->ring;
-	struct cosy_submit *s = loop->submit;
-	const struct cosy_ring_done *done = &ring->done[ring->done_head & loop->mask];
+	struct cosy_submit *s = loop->ring.submit;
+	const struct cosy_ring_done *done = &ring->done[ring->done_head & loop->page.mask];
 	uint64_t ret;
 
 	ring->own_calls++;
@@ -1016,7 +1035,7 @@ bool cosy_ring_suspend(struct cosy_loop *loop, struct cosy_async *op, int64_t *r
 		free_place(loop, op);
 		cosy_op_complete(op);
 	}
-	cosy_submit_end(loop->submit);
+	cosy_submit_end(loop->ring.submit);
 	return made;
 }
 
@@ -1068,7 +1087,7 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		   unsigned int stops, unsigned int *delivered)
 {
 	const void *self = cosy_submit_self();
-	struct cosy_submit *s = loop->submit;
+	struct cosy_submit *s = loop->ring.submit;
 	const struct cosy_submit_entry *entry;
 	void (*done)(struct cosy_async *op);
 	struct cosy_async *op;
@@ -1115,10 +1134,10 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		if (min ? *delivered >= min : entered)
 			break;
 		if (COSY_UNLIKELY(loop->ring.others) &&
-		    (loop->ring.unseen++ == MAX_UNSEEN || !cosy_ring_outstanding(loop) ||
+		    (loop->ring.unseen++ == MAX_UNSEEN || !in_ring(loop) ||
 		     (entered && (uint32_t)ret & (COSY_ASYNC_READABLE | COSY_ASYNC_TIMEOUT))))
 			return go_on_for_others(loop, entered && (uint32_t)ret & COSY_ASYNC_READABLE);
-		if (!cosy_ring_outstanding(loop) ||
+		if (!in_ring(loop) ||
 		    (entered && COSY_UNLIKELY((uint32_t)ret & COSY_ASYNC_TIMEOUT)))
 			break;
 		if (entered && COSY_UNLIKELY((uint32_t)ret & COSY_ASYNC_SIGNAL)) {
@@ -1128,7 +1147,7 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		loop->ring.own_calls = 0;
 		/* Quiet calls end, and nothing would wake the thread. */
 		ret = enter_to_wait(loop, COSY_WAIT_MAX - *delivered,
-				    min && cosy_ring_outstanding(loop) != s->quiet, until);
+				    min && in_ring(loop) != s->quiet, until);
 		if (COSY_UNLIKELY(!was_entered(ret)))
 			return go_on_after(loop, ret);
 		note_entered(loop);
@@ -1152,7 +1171,7 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 void cosy_ring_add_info(const struct cosy_loop *loop, struct cosy_loop_info *info)
 {
 	const struct cosy_ring *ring = &loop->ring;
-	const struct cosy_submit *s = loop->submit;
+	const struct cosy_submit *s = loop->ring.submit;
 	uint64_t submitted;
 
 	if (!ring->page)
@@ -1161,8 +1180,8 @@ void cosy_ring_add_info(const struct cosy_loop *loop, struct cosy_loop_info *inf
 		    (uint32_t)(s->calls_tail - ring->counted_calls) +
 		    (uint32_t)(s->receives_tail - ring->counted_receives);
 	info->submitted += submitted;
-	info->completed += submitted - cosy_ring_outstanding(loop);
-	info->outstanding += cosy_ring_outstanding(loop) - ring->of_tasks;
+	info->completed += submitted - in_ring(loop);
+	info->outstanding += in_ring(loop) - ring->of_tasks;
 	info->waiting += ring->page->waiting;
 	info->attempts += ring->page->executed + ring->here;
 	info->entries += ring->entered + ring->here;

@@ -6,8 +6,8 @@
  * (cosy/submit.h). That thread is the one that waits, if it is alone and nothing else is
  * outstanding. Another thread that needs the loop takes the ring from it.
  */
-#ifndef COSY_RING_H
-#define COSY_RING_H
+#ifndef COSY_LOOP_RING_H
+#define COSY_LOOP_RING_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,23 +15,67 @@
 #include <cosy/async.h>
 #include <linux/cosy_ring.h>
 
-#include "loop.h"
+#include "calls.h"
+#include "page.h"
+
+struct cosy_loop;
 
 /**
- * cosy_ring_open() - make and map the ring if the loop has a page in the module
- *
- * Only the first call does anything. Needs the lock.
+ * struct cosy_ring - a loop's ring in the module
+ * @submit:    where entries are written; programs read this, see cosy/submit.h
+ * @page:      the ring, or NULL
+ * @done:      the ring of completions, in the page
+ * @done_head: number of completions collected
+ * @untracked_calls: number of places of calls without an operation that the module has not taken
+ * @untracked_receives: the same of receives
+ * @of_tasks:  number of operations that are calls of functions, which have a slot
+ * @cancelled: operations that were cancelled while they waited, and not collected; each one's result is
+ *	      the next one
+ * @tried:     making the ring was tried
+ * @lost:      the module cannot be entered any more
+ * @shared:    no thread may use the ring without the lock
+ * @looked:    it was entered since a thread last began to wait, or checked epoll
+ * @taken:     number of times that a thread has taken the ring from another one
+ * @takes_given: what the module has given back is being taken
+ * @own_calls: number of consecutive calls that a waiting thread has made itself
+ * @others:    while a thread has the ring: entries in the loop's page wait for epoll or a time
+ * @until:     that time, or UINT64_MAX
+ * @readable:  a thread has left the module because epoll reports something
+ * @unseen:    number of entries into the module since epoll was checked, if there are @others
+ * @entered:   number of entries into the module
+ * @submitted: number of entries written, up to @counted_calls and @counted_receives
+ * @counted_calls: number of calls counted, modulo 2^32
+ * @counted_receives: number of receives counted, modulo 2^32
+ * @moved:     number of entries that were no operations, or are in the loop's page now
+ * @here:      number of calls that waiting threads have made themselves
  */
-void cosy_ring_open(struct cosy_loop *loop);
-
-/** cosy_ring_close() - unmap the ring; nothing is outstanding there. @mapped: false in a child */
-void cosy_ring_close(struct cosy_loop *loop, bool mapped);
-
-/** cosy_ring_is_open() - return true if operations can be submitted to the ring */
-static inline bool cosy_ring_is_open(const struct cosy_loop *loop)
-{
-	return loop->ring.page && !loop->ring.lost;
-}
+struct cosy_ring {
+	struct cosy_submit *submit;
+	struct cosy_ring_page *page;
+	const struct cosy_ring_done *done;
+	uint32_t done_head;
+	uint32_t untracked_calls;
+	uint32_t untracked_receives;
+	uint32_t of_tasks;
+	struct cosy_async *cancelled;
+	bool tried;
+	bool lost;
+	bool shared;
+	bool looked;
+	bool takes_given;
+	uint32_t taken;
+	uint32_t own_calls;
+	bool others;
+	bool readable;
+	uint32_t unseen;
+	uint64_t until;
+	uint64_t entered;
+	uint64_t submitted;
+	uint32_t counted_calls;
+	uint32_t counted_receives;
+	uint64_t moved;
+	uint64_t here;
+};
 
 /* In the slot of an operation that is in the ring: it is the call of a function, which has a slot. */
 #define COSY_RING_OF_TASK	(1u << 29)
@@ -50,202 +94,52 @@ static inline bool cosy_ring_is_open(const struct cosy_loop *loop)
 
 _Static_assert(COSY_SUBMIT_MAX_FD <= COSY_RING_CANCELLED, "a slot has a descriptor below these bits");
 
-/** cosy_ring_outstanding() - the number of operations in the ring that were not delivered */
-static inline uint32_t cosy_ring_outstanding(const struct cosy_loop *loop)
-{
-	const struct cosy_ring *ring = &loop->ring;
+/**
+ * cosy_ring_open() - make and map the ring if the loop has a page in the module
+ *
+ * Only the first call does anything. Needs the lock.
+ */
+void cosy_ring_open(struct cosy_loop *loop);
 
+/** cosy_ring_close() - unmap the ring; nothing is outstanding there. @mapped: false in a child */
+void cosy_ring_close(struct cosy_loop *loop, bool mapped);
+
+/** cosy_ring_is_open() - return true if operations can be submitted to the ring */
+static inline bool cosy_ring_is_open(const struct cosy_ring *ring)
+{
+	return ring->page && !ring->lost;
+}
+
+/** cosy_ring_outstanding() - the number of operations in the ring that were not delivered */
+static inline uint32_t cosy_ring_outstanding(const struct cosy_ring *ring,
+					     const struct cosy_page *page)
+{
 	if (!ring->page)
 		return 0;
-	return loop->mask + 1 - (uint32_t)loop->submit->room - ring->untracked_calls -
-	       ring->untracked_receives - loop->outstanding + ring->of_tasks;
+	return page->mask + 1 - (uint32_t)ring->submit->room - ring->untracked_calls -
+	       ring->untracked_receives - page->outstanding + ring->of_tasks;
 }
 
 /** cosy_ring_is_due() - return true if there are entries that the module has not taken */
-static inline bool cosy_ring_is_due(const struct cosy_loop *loop)
+static inline bool cosy_ring_is_due(const struct cosy_ring *ring)
 {
-	const struct cosy_ring_page *page = loop->ring.page;
+	const struct cosy_ring_page *page = ring->page;
 
-	return page && (loop->submit->calls_tail != page->calls_head ||
-			loop->submit->receives_tail != page->receives_head);
+	return page && (ring->submit->calls_tail != page->calls_head ||
+			ring->submit->receives_tail != page->receives_head);
 }
 
-/** cosy_loop_has_work() - return true if there are entries to execute or completions to deliver */
-static inline bool cosy_loop_has_work(const struct cosy_loop *loop)
+/** cosy_ring_has_done() - return true if the ring has completions to collect */
+static inline bool cosy_ring_has_done(const struct cosy_ring *ring)
 {
-	return loop->page->submit_head != loop->page->submit_tail || cosy_ring_is_due(loop) ||
-	       cosy_attempts_pending(loop) || cosy_page_done(loop);
+	return ring->page && (ring->cancelled ||
+			      ring->done_head != cosy_index_load(&ring->page->done_tail));
 }
 
-/**
- * cosy_ring_answer() - let the module send what callbacks have submitted, if that is little
- *
- * Return: true if it was entered.
- */
-static inline bool cosy_ring_answer(struct cosy_loop *loop);
-
-/* Return true if a read() or write() does what recvfrom() or sendto() without flags does. */
-static inline bool cosy_ring_transfers(const struct cosy_loop *loop, const struct cosy_async *op,
-				       const uint64_t args[6])
+/** cosy_ring_has() - return true if an operation is in the ring */
+static inline bool cosy_ring_has(const struct cosy_async *op)
 {
-	const struct cosy_descriptor *d;
-
-	/* What comes back from the ring has to be the original call again: see COSY_RING_AS_FILE. */
-	if (!op || (uint32_t)args[0] >= COSY_SUBMIT_MAX_FD)
-		return false;
-	/* With other lengths, these calls fail or end at once, and recvfrom() waits. */
-	if (!args[2] || args[2] > INT_MAX)
-		return false;
-	d = cosy_descriptor_find(loop, (int)args[0]);
-	return d && d->kind == COSY_KIND_SOCKET && d->type == SOCK_STREAM;
-}
-
-/* Return true if a descriptor is probably a file on a disk. The module looks whether it is one. */
-static inline bool cosy_ring_reads(const struct cosy_loop *loop, uint64_t fd)
-{
-	const struct cosy_descriptor *d = cosy_descriptor_find(loop, (int)fd);
-
-	return d && (d->kind == COSY_KIND_DISK || d->opened);
-}
-
-/*
- * Return true if the ring may close a descriptor: the ring has opened it, and only the ring has used it
- * since. The module looks whether it is a file.
- */
-static inline bool cosy_ring_closes(const struct cosy_loop *loop, uint64_t fd)
-{
-	const struct cosy_descriptor *d = cosy_descriptor_find(loop, (int)fd);
-
-	return d && d->opened && d->kind == COSY_KIND_UNKNOWN && !d->added && !loop->ncpus &&
-	       !loop->cpu;
-}
-
-/**
- * cosy_ring_submits() - test whether the ring takes a call, without a check of its order
- * @op: the operation, or NULL
- *
- * The loop is locked, or the calling thread has the ring.
- */
-static COSY_ALWAYS_INLINE bool cosy_ring_submits(const struct cosy_loop *loop,
-						 const struct cosy_async *op, enum cosy_how how,
-						 long nr, const uint64_t args[6])
-{
-	switch (how) {
-	case COSY_HOW_DIRECT:
-	case COSY_HOW_NOWAIT:
-		return true;
-	case COSY_HOW_RECEIVE:
-		if ((uint32_t)args[0] >= COSY_SUBMIT_MAX_FD)
-			return false;
-		return nr == SYS_recvfrom ? args[2] && !(args[3] & COSY_RING_RECEIVE_UNUSUAL) :
-					    !(args[2] & COSY_RING_RECEIVE_UNUSUAL);
-	case COSY_HOW_ACCEPT:
-		return (uint32_t)args[0] < COSY_SUBMIT_MAX_FD;
-	case COSY_HOW_SEND:
-		return !((nr == SYS_sendto ? args[3] : args[2]) & COSY_RING_SEND_UNUSUAL);
-	case COSY_HOW_READ:
-		if (nr == SYS_pread64 || (nr == SYS_read && cosy_ring_reads(loop, args[0])))
-			return true;
-		return nr == SYS_read && cosy_ring_transfers(loop, op, args);
-	case COSY_HOW_WRITE:
-		return nr == SYS_write && cosy_ring_transfers(loop, op, args);
-	case COSY_HOW_CLOSE:
-		return nr == SYS_close && cosy_ring_closes(loop, args[0]);
-	default:
-		return false;
-	}
-}
-
-/* Add a receive that has other arguments than a recvfrom() without an address. */
-static inline void cosy_ring_add_receive(struct cosy_loop *loop, struct cosy_async *op, uint32_t nr,
-					 const uint64_t args[6])
-{
-	struct cosy_submit *s = loop->submit;
-
-	cosy_submit_write(s, &s->receives[s->receives_tail++ & s->mask], op,
-			  COSY_SUBMIT_RING | COSY_SUBMIT_RECEIVE | (uint32_t)args[0], nr, 6, args[0],
-			  args[1], args[2], args[3], args[4], args[5]);
-}
-
-/**
- * cosy_ring_submit() - submit a call to the ring, which takes it; needs the lock
- * @op: an operation that is not pending, or NULL
- */
-static COSY_ALWAYS_INLINE void cosy_ring_submit(struct cosy_loop *loop, struct cosy_async *op,
-						long nr, const uint64_t args[6])
-{
-	loop->ring.looked = false;
-	switch (nr) {
-	case SYS_recvfrom:
-		if (COSY_UNLIKELY(args[4])) {
-			cosy_ring_add_receive(loop, op, SYS_recvfrom, args);
-			break;
-		}
-		cosy_submit_add_receive(loop->submit, op, (uint32_t)args[0], args[1], args[2],
-					args[3]);
-		break;
-	case SYS_recvmsg:
-	case SYS_accept:
-	case SYS_accept4:
-		cosy_ring_add_receive(loop, op, (uint32_t)nr, args);
-		break;
-	case SYS_read:
-		if (cosy_ring_reads(loop, args[0])) {
-			cosy_submit_add_call(loop->submit, op, SYS_read, 3, args[0], args[1],
-					     args[2], 0, 0, 0);
-			break;
-		}
-		cosy_submit_add_receive(loop->submit, op, (uint32_t)args[0], args[1], args[2], 0);
-		op->slot |= COSY_RING_AS_FILE;
-		break;
-	case SYS_open:
-	case SYS_openat:
-		cosy_submit_add_call(loop->submit, op, (uint32_t)nr, 4, args[0], args[1], args[2],
-				     args[3], 0, 0);
-		if (op)
-			op->slot |= COSY_RING_OPENS;
-		break;
-	case SYS_close:
-		/* The next file with this number is another one. */
-		cosy_descriptor_find(loop, (int)args[0])->opened = false;
-		cosy_submit_add_call(loop->submit, op, SYS_close, 1, args[0], 0, 0, 0, 0, 0);
-		break;
-	case SYS_write:
-		cosy_submit_add_call(loop->submit, op, SYS_sendto, 6, args[0], args[1], args[2], 0,
-				     0, 0);
-		op->slot |= COSY_RING_AS_FILE;
-		break;
-	default:
-		cosy_submit_add_call(loop->submit, op, (uint32_t)nr, 6, args[0], args[1], args[2],
-				     args[3], args[4], args[5]);
-	}
-}
-
-/** cosy_ring_submit_reserved() - the same for a call of a function, which has a slot */
-static COSY_ALWAYS_INLINE void cosy_ring_submit_reserved(struct cosy_loop *loop, struct cosy_async *op,
-						     long nr, const uint64_t args[6])
-{
-	/* The slot is its place: there is room for as many as there are slots. */
-	loop->submit->room++;
-	loop->ring.of_tasks++;
-	cosy_ring_submit(loop, op, nr, args);
-	op->slot |= COSY_RING_OF_TASK;
-}
-
-/** cosy_ring_submit_reply() - submit a reply; it has the arguments of a send and of a receive */
-static inline void cosy_ring_submit_reply(struct cosy_submit *s, struct cosy_async *op,
-					  const uint64_t send[6], const uint64_t receive[6])
-{
-	struct cosy_submit_entry *entry = &s->receives[s->receives_tail & s->mask];
-	const uint32_t place = s->calls_tail;
-
-	cosy_submit_add_receive(s, op, (uint32_t)receive[0], receive[1], receive[2], receive[3]);
-	entry->flags = place << 1 | COSY_RING_LINKED;
-	cosy_submit_add_call(s, NULL, SYS_sendto, 5, send[0], send[1], send[2], send[3], 0, 0);
-	entry = &s->calls[place & s->mask];
-	entry->flags = COSY_RING_LINKED;
-	entry->op = (uintptr_t)op;
-	op->slot |= COSY_RING_REPLY;
+	return cosy_async_pending(op) && op->slot & COSY_SUBMIT_RING;
 }
 
 /**
@@ -263,12 +157,6 @@ void cosy_ring_make(struct cosy_loop *loop);
 
 /** cosy_ring_collect() - take the next completion. Return the operation, or NULL */
 struct cosy_async *cosy_ring_collect(struct cosy_loop *loop);
-
-/** cosy_ring_has() - return true if an operation is in the ring */
-static inline bool cosy_ring_has(const struct cosy_async *op)
-{
-	return cosy_async_pending(op) && op->slot & COSY_SUBMIT_RING;
-}
 
 /** cosy_ring_cancel() - cancel an operation in the ring. Return 0 or -ENOENT */
 int cosy_ring_cancel(struct cosy_loop *loop, struct cosy_async *op);
@@ -326,19 +214,4 @@ void cosy_ring_wake(const struct cosy_loop *loop);
 /** cosy_ring_add_info() - add what the ring has done */
 void cosy_ring_add_info(const struct cosy_loop *loop, struct cosy_loop_info *info);
 
-static inline bool cosy_ring_answer(struct cosy_loop *loop)
-{
-	const struct cosy_ring_page *page = loop->ring.page;
-	const struct cosy_submit *s = loop->submit;
-	uint32_t n;
-
-	if (!page)
-		return false;
-	n = s->calls_tail - page->calls_head;
-	if (!n || n >= COSY_MIN_BATCH || s->receives_tail != page->receives_head)
-		return false;
-	cosy_ring_make(loop);
-	return true;
-}
-
-#endif /* COSY_RING_H */
+#endif /* COSY_LOOP_RING_H */

@@ -13,8 +13,25 @@
 #include <sys/syscall.h>
 
 #include "device/sys.h"
+#include "arguments.h"
+#include "attempt.h"
+#include "calls.h"
+#include "cancel.h"
+#include "complete.h"
+#include "connection.h"
+#include "cpu.h"
+#include "descriptor.h"
+#include "dispatch.h"
+#include "lock.h"
 #include "loop.h"
+#include "module.h"
+#include "page.h"
+#include "queue.h"
 #include "ring.h"
+#include "slot.h"
+#include "start.h"
+#include "thread.h"
+#include "timer.h"
 #include "transfer.h"
 
 /* The C library's headers have this for GNU sources only. */
@@ -55,23 +72,23 @@ static bool continues(const struct cosy_async_entry *entry,
 /* Remove an entry from the list of its descriptor. */
 static void waits_no_longer(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_slot *s = &loop->slots[slot];
+	struct cosy_slot *s = &loop->page.slots[slot];
 	int fd = s->fd;
 
-	cosy_descriptor_remove(loop, slot);
+	cosy_descriptor_remove(&loop->fds, slot);
 	if (s->how != COSY_HOW_SIGNAL)
 		return;
 	/* If the program has closed it, its number may refer to another file in another epoll. */
 	if (!cosy_loop_owns(loop, fd))
-		cosy_descriptor_set_added(loop, cosy_descriptor_find(loop, fd), false);
-	cosy_descriptor_forget(loop, fd);
+		cosy_descriptor_set_added(&loop->fds, cosy_descriptor_find(&loop->fds, fd), false);
+	cosy_descriptor_forget(&loop->fds, fd);
 	cosy_loop_close_fd(loop, fd);
 }
 
 static void reads_no_longer(struct cosy_loop *loop, uint32_t slot)
 {
-	loop->slots[slot].buffered = false;
-	cosy_queue_remove(loop, &loop->reading, slot);
+	loop->page.slots[slot].buffered = false;
+	cosy_queue_remove(loop->page.slots, &loop->module.reading, slot);
 }
 
 /* Return true if a read or write cannot be made with RWF_NOWAIT. */
@@ -118,7 +135,7 @@ static bool waits_for_receiver(const struct cosy_slot *s, const struct cosy_desc
 static bool needs_thread(const struct cosy_loop *loop, uint32_t slot,
 			 const struct cosy_descriptor *d)
 {
-	const struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_slot *s = &loop->page.slots[slot];
 
 	switch (s->how) {
 	case COSY_HOW_ACCEPT:
@@ -130,7 +147,7 @@ static bool needs_thread(const struct cosy_loop *loop, uint32_t slot,
 	case COSY_HOW_SEND:
 		return waits_for_receiver(s, d) && cosy_blocks(s);
 	case COSY_HOW_RECEIVE:
-		return fills_buffers(&loop->entries[slot], d) && cosy_blocks(s);
+		return fills_buffers(&loop->page.entries[slot], d) && cosy_blocks(s);
 	default:
 		return false;
 	}
@@ -140,8 +157,8 @@ static bool needs_thread(const struct cosy_loop *loop, uint32_t slot,
 static enum cosy_beginning beginning_for_thread(const struct cosy_loop *loop, uint32_t slot,
 					   const struct cosy_descriptor *d)
 {
-	const struct cosy_slot *s = &loop->slots[slot];
-	const struct cosy_async_entry *entry = &loop->entries[slot];
+	const struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
 	switch (s->how) {
 	case COSY_HOW_READ:
@@ -180,7 +197,7 @@ static void begin_first(struct cosy_loop *loop, uint32_t slot, const struct cosy
 
 void cosy_end(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
-	const struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_slot *s = &loop->page.slots[slot];
 
 	/* Report a partial transfer, as the call does after a signal. */
 	if (s->done && s->how != COSY_HOW_POLL)
@@ -200,10 +217,10 @@ void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before)
 	if (before->list == COSY_LIST_NONE || before->how == COSY_HOW_SIGNAL ||
 	    before->prev != COSY_NO_SLOT)
 		return;
-	d = cosy_descriptor_find(loop, before->fd);
+	d = cosy_descriptor_find(&loop->fds, before->fd);
 	slot = d->head[before->list];
 	if (slot == COSY_NO_SLOT ||
-	    loop->slots[slot].state != COSY_SLOT_WAITING)
+	    loop->page.slots[slot].state != COSY_SLOT_WAITING)
 		return;
 	if (before->list == COSY_LIST_POLL)
 		cosy_start_waiting(loop, slot);
@@ -213,7 +230,7 @@ void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before)
 
 void cosy_finish(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
-	const struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_slot *s = &loop->page.slots[slot];
 	struct cosy_slot before;
 
 	/* Mostly it is the last of its list. */
@@ -228,8 +245,8 @@ void cosy_finish(struct cosy_loop *loop, uint32_t slot, int64_t result)
 
 void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
-	const struct cosy_slot s = loop->slots[slot];
-	int closed = s.how == COSY_HOW_CLOSE ? (int)loop->entries[slot].args[0] : -1;
+	const struct cosy_slot s = loop->page.slots[slot];
+	int closed = s.how == COSY_HOW_CLOSE ? (int)loop->page.entries[slot].args[0] : -1;
 	struct cosy_descriptor *d;
 	uint32_t next;
 	int err;
@@ -240,7 +257,7 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	if (s.list == COSY_LIST_NONE)
 		return;
 	/* The next call is not attempted here, because this thread has signals blocked. */
-	d = cosy_descriptor_find(loop, s.fd);
+	d = cosy_descriptor_find(&loop->fds, s.fd);
 	while ((next = d->head[s.list]) != COSY_NO_SLOT) {
 		if (d->kind == COSY_KIND_DISK) {
 			cosy_thread_call(loop, next, true);
@@ -251,8 +268,8 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 			cosy_thread_call(loop, next, false);
 			return;
 		}
-		loop->slots[next].state = COSY_SLOT_WAITING;
-		err = cosy_descriptor_arm(loop, s.fd);
+		loop->page.slots[next].state = COSY_SLOT_WAITING;
+		err = cosy_descriptor_arm(&loop->fds, s.fd);
 		if (!err)
 			return;
 		if (err == -EPERM) {
@@ -265,11 +282,11 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 
 void cosy_start_waiting(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_slot *s = &loop->slots[slot];
+	struct cosy_slot *s = &loop->page.slots[slot];
 	int err;
 
 	s->state = COSY_SLOT_WAITING;
-	err = cosy_descriptor_arm(loop, s->fd);
+	err = cosy_descriptor_arm(&loop->fds, s->fd);
 	if (err == -EPERM)
 		cosy_thread_call(loop, slot, false);
 	else if (err)
@@ -352,8 +369,8 @@ static void skip_done(uint64_t *args, uint32_t nr, uint64_t done)
 /* Let the module read. It holds the file, so the descriptor is looked up only once. */
 static void read_in_module(struct cosy_loop *loop, uint32_t slot)
 {
-	loop->slots[slot].buffered = true;
-	cosy_queue_add(loop, &loop->reading, slot);
+	loop->page.slots[slot].buffered = true;
+	cosy_queue_add(loop->page.slots, &loop->module.reading, slot);
 }
 
 /*
@@ -364,17 +381,15 @@ static void read_in_module(struct cosy_loop *loop, uint32_t slot)
 static bool reads_at_once(struct cosy_loop *loop, uint32_t slot,
 			  const struct cosy_descriptor *d)
 {
-	const struct cosy_async_page *page = loop->page;
-
-	return d->kind == COSY_KIND_DISK && loop->entries[slot].nr == SYS_pread64 &&
-	       loop->nbatch + (page->submit_tail - page->submit_head) >= COSY_MIN_BATCH &&
+	return d->kind == COSY_KIND_DISK && loop->page.entries[slot].nr == SYS_pread64 &&
+	       loop->attempts.count + cosy_page_submitted(&loop->page) >= COSY_MIN_BATCH &&
 	       cosy_module_has_buffered(loop);
 }
 
 /* Continue a call that would wait for a disk: in the module if it is a read, or by a thread. */
 static void wait_for_disk(struct cosy_loop *loop, uint32_t slot)
 {
-	if (!one_buffer(loop->entries[slot].nr) || !cosy_module_has_buffered(loop)) {
+	if (!one_buffer(loop->page.entries[slot].nr) || !cosy_module_has_buffered(loop)) {
 		cosy_thread_call(loop, slot, true);
 		return;
 	}
@@ -402,8 +417,8 @@ static void attempt_rest(struct cosy_attempt *a)
 void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot)
 {
 	static const struct timespec no_time;
-	struct cosy_slot *s = &loop->slots[slot];
-	struct cosy_attempt *a = cosy_attempt_add(loop, slot);
+	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_attempt *a = cosy_attempt_add(&loop->attempts, &loop->page, slot);
 	const struct cosy_descriptor *d;
 
 	s->state = COSY_SLOT_ATTEMPT;
@@ -413,7 +428,7 @@ void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot)
 	}
 	if (s->fd < 0)
 		return;
-	d = cosy_descriptor_find(loop, s->fd);
+	d = cosy_descriptor_find(&loop->fds, s->fd);
 	if (s->done)
 		skip_done(a->args, (uint32_t)a->nr, s->done);
 	switch (s->how) {
@@ -446,12 +461,12 @@ static bool transfers(enum cosy_how how)
 
 void cosy_start_ready(struct cosy_loop *loop, uint32_t slot, uint32_t events)
 {
-	struct cosy_slot *s = &loop->slots[slot];
+	struct cosy_slot *s = &loop->page.slots[slot];
 
 	if (s->connecting) {
 		cosy_connection_ready(loop, slot);
 	} else if (s->how != COSY_HOW_SIGNAL &&
-		   needs_thread(loop, slot, cosy_descriptor_find(loop, s->fd))) {
+		   needs_thread(loop, slot, cosy_descriptor_find(&loop->fds, s->fd))) {
 		cosy_thread_call(loop, slot, false);
 	} else if (s->how == COSY_HOW_RECEIVE && s->done && cosy_connection_is_at_mark(s->fd)) {
 		cosy_finish(loop, slot, 0);
@@ -465,14 +480,14 @@ void cosy_start_ready(struct cosy_loop *loop, uint32_t slot, uint32_t events)
 /* The file does not support RWF_NOWAIT: poll it instead. */
 static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_slot *s = &loop->slots[slot];
-	struct cosy_descriptor *d = cosy_descriptor_find(loop, s->fd);
+	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, s->fd);
 
 	if (d->kind == COSY_KIND_DISK) {
 		cosy_thread_call(loop, slot, true);
 		return;
 	}
-	if (cosy_has_unknown_flags(loop, &loop->entries[slot])) {
+	if (cosy_has_unknown_flags(loop, &loop->page.entries[slot])) {
 		cosy_finish(loop, slot, -EOPNOTSUPP);
 		return;
 	}
@@ -486,8 +501,8 @@ static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 /* The number refers to another file now, and the program has not called cosy_cancel_fd(). */
 static void look_again(struct cosy_loop *loop, uint32_t slot)
 {
-	int fd = loop->slots[slot].fd;
-	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+	int fd = loop->page.slots[slot].fd;
+	struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, fd);
 	int err = cosy_descriptor_look(d, fd);
 
 	if (err)
@@ -501,8 +516,8 @@ static void look_again(struct cosy_loop *loop, uint32_t slot)
 static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 			     int64_t result)
 {
-	struct cosy_slot *s = &loop->slots[slot];
-	const struct cosy_async_entry *entry = &loop->entries[slot];
+	struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
 	if (result != -EAGAIN) {
 		cosy_finish(loop, slot, result);
@@ -513,16 +528,17 @@ static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 				    (long)entry->args[3], SFD_CLOEXEC, 0, 0);
 
 		/* The process has no free descriptor: a thread waits for the signal. */
-		if (fd < 0 || cosy_loop_own(loop, (int)fd) || !cosy_descriptor(loop, (int)fd)) {
+		if (fd < 0 || cosy_loop_own(loop, (int)fd) ||
+		    !cosy_descriptor(&loop->fds, (int)fd)) {
 			if (fd >= 0)
 				cosy_sys(SYS_close, fd, 0, 0);
 			cosy_thread_call(loop, slot, false);
 			return;
 		}
-		cosy_descriptor_forget(loop, (int)fd);
+		cosy_descriptor_forget(&loop->fds, (int)fd);
 		s->fd = (int)fd;
 		s->list = COSY_LIST_IN;
-		cosy_descriptor_append(loop, slot);
+		cosy_descriptor_append(&loop->fds, slot);
 	}
 	cosy_start_waiting(loop, slot);
 }
@@ -530,9 +546,9 @@ static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 /* Continue a buffered read. A read at the file's position may have read a part only. */
 static void attempted_read(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
-	struct cosy_slot *s = &loop->slots[slot];
+	struct cosy_slot *s = &loop->page.slots[slot];
 
-	const struct cosy_async_entry *entry = &loop->entries[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
 	if (!cosy_has_offset(entry->nr) && result > 0 &&
 	    s->done + (uint64_t)result < entry->args[2]) {
@@ -546,7 +562,7 @@ static void attempted_read(struct cosy_loop *loop, uint32_t slot, int64_t result
 /* Attempt a call again after a short time, because no event says when that is useful. */
 static void try_later(struct cosy_loop *loop, uint32_t slot)
 {
-	int err = cosy_timer_add(loop, slot, cosy_clock() + TRIES_AFTER);
+	int err = cosy_timer_add(&loop->timers, slot, cosy_clock() + TRIES_AFTER);
 
 	if (err)
 		cosy_finish(loop, slot, err);
@@ -555,8 +571,8 @@ static void try_later(struct cosy_loop *loop, uint32_t slot)
 void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 {
 	uint32_t slot = a->slot;
-	struct cosy_slot *s = &loop->slots[slot];
-	const struct cosy_async_entry *entry = &loop->entries[slot];
+	struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	struct cosy_descriptor *d;
 	int64_t result = a->result;
 
@@ -572,7 +588,7 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 		cosy_finish(loop, slot, result);
 		return;
 	}
-	d = cosy_descriptor_find(loop, s->fd);
+	d = cosy_descriptor_find(&loop->fds, s->fd);
 	if (result > 0 && continues(entry, d) && s->done + (uint64_t)result < entry->args[2] &&
 	    !(s->how == COSY_HOW_RECEIVE && cosy_connection_is_at_mark(s->fd))) {
 		/* The module reads a pread64() completely, so this is only for read(). */
@@ -624,7 +640,7 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 /* Return true for calls on disks that do not use the file's position: they have no order. */
 static bool unordered_on_disk(struct cosy_loop *loop, uint32_t slot)
 {
-	uint32_t nr = loop->entries[slot].nr;
+	uint32_t nr = loop->page.entries[slot].nr;
 
 	if (!cosy_has_offset(nr))
 		return false;
@@ -641,10 +657,10 @@ static bool unordered_on_disk(struct cosy_loop *loop, uint32_t slot)
  */
 static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_list list, bool waited)
 {
-	struct cosy_slot *s = &loop->slots[slot];
-	const struct cosy_async_entry *entry = &loop->entries[slot];
+	struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	int fd = (int)entry->args[0];
-	struct cosy_descriptor *d = cosy_descriptor(loop, fd);
+	struct cosy_descriptor *d = cosy_descriptor(&loop->fds, fd);
 
 	if (!d) {
 		struct cosy_descriptor unknown;
@@ -660,7 +676,7 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 			cosy_finish(loop, slot, err);
 			return;
 		}
-		cosy_descriptor_use(loop, fd);
+		cosy_module_use_fd(loop, fd);
 	}
 	s->fd = fd;
 	/* With RWF_NOWAIT, the kernel does not ask the file. */
@@ -673,7 +689,7 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 		d->receives = false;
 	s->list = (uint8_t)list;
 	s->state = COSY_SLOT_WAITING;
-	cosy_descriptor_append(loop, slot);
+	cosy_descriptor_append(&loop->fds, slot);
 	if (d->head[list] != slot)
 		return;
 	if (waited)
@@ -686,8 +702,8 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 
 static void start_poll(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_slot *s = &loop->slots[slot];
-	const struct cosy_async_entry *entry = &loop->entries[slot];
+	struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	const struct pollfd *poll = (const struct pollfd *)entry->args[0];
 	long ready;
 	int err;
@@ -702,29 +718,29 @@ static void start_poll(struct cosy_loop *loop, uint32_t slot)
 		return;
 	}
 	if (poll->fd < 0) {
-		err = cosy_timer_add(loop, slot, UINT64_MAX);
+		err = cosy_timer_add(&loop->timers, slot, UINT64_MAX);
 		if (err)
 			cosy_finish(loop, slot, err);
 		return;
 	}
-	if (!cosy_descriptor(loop, poll->fd)) {
+	if (!cosy_descriptor(&loop->fds, poll->fd)) {
 		cosy_finish(loop, slot, -ENOMEM);
 		return;
 	}
-	cosy_descriptor_use(loop, poll->fd);
+	cosy_module_use_fd(loop, poll->fd);
 	s->fd = poll->fd;
 	s->list = COSY_LIST_POLL;
 	s->state = COSY_SLOT_WAITING;
 	s->done = (uint16_t)poll->events;
-	cosy_descriptor_append(loop, slot);
-	err = cosy_descriptor_arm(loop, s->fd);
+	cosy_descriptor_append(&loop->fds, slot);
+	err = cosy_descriptor_arm(&loop->fds, s->fd);
 	if (err)
 		cosy_finish(loop, slot, err);
 }
 
 static void start_sleep(struct cosy_loop *loop, uint32_t slot)
 {
-	const struct cosy_async_entry *entry = &loop->entries[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	const struct timespec *time = (const void *)entry->args[0];
 	bool absolute = false;
 	uint64_t at;
@@ -755,14 +771,14 @@ static void start_sleep(struct cosy_loop *loop, uint32_t slot)
 	if (time->tv_sec < INT64_MAX / 1000000000 / 2)
 		at = (uint64_t)time->tv_sec * 1000000000u +
 		     (uint64_t)time->tv_nsec + (absolute ? 0 : cosy_clock());
-	err = cosy_timer_add(loop, slot, at);
+	err = cosy_timer_add(&loop->timers, slot, at);
 	if (err)
 		cosy_finish(loop, slot, err);
 }
 
 static void start_close(struct cosy_loop *loop, uint32_t slot)
 {
-	const struct cosy_async_entry *entry = &loop->entries[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	uint32_t first, last;
 	bool waits, interrupts;
 
@@ -770,7 +786,7 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 	 * A close is ordered with all other entries: make the earlier ones now. What is in the ring comes
 	 * after a close that the ring has given back.
 	 */
-	if (cosy_ring_is_due(loop) && !loop->ring.takes_given)
+	if (cosy_ring_is_due(&loop->ring) && !loop->ring.takes_given)
 		cosy_ring_make(loop);
 	cosy_attempts_make(loop);
 	cosy_closed_range(entry->nr, (const uint64_t *)entry->args, &first, &last);
@@ -792,13 +808,13 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 
 void cosy_start(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_slot *s = &loop->slots[slot];
-	const struct cosy_async_entry *entry = &loop->entries[slot];
+	struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
-	cosy_page_prepare(loop, slot);
+	cosy_page_prepare(&loop->page, slot);
 	if (s->how == COSY_HOW_COMPOUND) {
 		/* The call may close descriptors that attempts use: make these now. */
-		if (loop->nbatch)
+		if (loop->attempts.count)
 			cosy_attempts_make(loop);
 		cosy_module_compound(loop, slot);
 		return;
@@ -856,16 +872,16 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 
 void cosy_start_sent(struct cosy_loop *loop, uint32_t slot, uint32_t sent)
 {
-	cosy_page_prepare(loop, slot);
-	loop->slots[slot].done = sent;
+	cosy_page_prepare(&loop->page, slot);
+	loop->page.slots[slot].done = sent;
 	start_descriptor(loop, slot, COSY_LIST_OUT, false);
 }
 
 void cosy_start_waited(struct cosy_loop *loop, uint32_t slot)
 {
-	bool sends = loop->slots[slot].how == COSY_HOW_SEND ||
-		     loop->slots[slot].how == COSY_HOW_WRITE;
+	bool sends = loop->page.slots[slot].how == COSY_HOW_SEND ||
+		     loop->page.slots[slot].how == COSY_HOW_WRITE;
 
-	cosy_page_prepare(loop, slot);
+	cosy_page_prepare(&loop->page, slot);
 	start_descriptor(loop, slot, sends ? COSY_LIST_OUT : COSY_LIST_IN, true);
 }

@@ -6,17 +6,29 @@
 #include <sys/syscall.h>
 
 #include "device/export.h"
+#include "calls.h"
+#include "complete.h"
+#include "cpu.h"
+#include "descriptor.h"
+#include "inline.h"
+#include "lock.h"
 #include "loop.h"
+#include "module.h"
+#include "page.h"
 #include "ring.h"
+#include "slot.h"
+#include "start.h"
+#include "submit.h"
+#include "task.h"
 
 /* Take the first of the free slots that were used before. */
 static COSY_ALWAYS_INLINE uint32_t slot_reuse(struct cosy_loop *loop)
 {
-	uint32_t slot = loop->free;
+	uint32_t slot = loop->page.free;
 
-	loop->free = loop->slots[slot].next;
-	loop->outstanding++;
-	loop->submit->room--;
+	loop->page.free = loop->page.slots[slot].next;
+	loop->page.outstanding++;
+	loop->ring.submit->room--;
 	return slot;
 }
 
@@ -26,12 +38,12 @@ static COSY_ALWAYS_INLINE uint32_t slot_reuse(struct cosy_loop *loop)
  */
 static uint32_t slot_alloc(struct cosy_loop *loop)
 {
-	if (loop->free != COSY_NO_SLOT)
+	if (loop->page.free != COSY_NO_SLOT)
 		return slot_reuse(loop);
-	loop->outstanding++;
-	loop->submit->room--;
-	loop->slots[loop->fresh].task = false;
-	return loop->fresh++;
+	loop->page.outstanding++;
+	loop->ring.submit->room--;
+	loop->page.slots[loop->page.fresh].task = false;
+	return loop->page.fresh++;
 }
 
 /* Set the state of a slot whose entry is being submitted. */
@@ -50,10 +62,10 @@ static COSY_ALWAYS_INLINE void set_submitted(struct cosy_slot *s, enum cosy_how 
 /* Add an entry to the ring. The caller has set it and its slot. */
 static COSY_ALWAYS_INLINE void publish(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_async_page *page = loop->page;
+	struct cosy_async_page *page = loop->page.shared;
 	uint32_t tail = page->submit_tail;
 
-	loop->submitted[tail & loop->mask] = slot;
+	loop->page.submitted[tail & loop->page.mask] = slot;
 	cosy_index_store(&page->submit_tail, tail + 1);
 	loop->info.submitted++;
 }
@@ -80,16 +92,16 @@ int cosy_page_reserve(struct cosy_loop *loop, struct cosy_async *op, uint32_t *r
 
 	if (loop->closing)
 		return -ESHUTDOWN;
-	if (loop->submit->room <= 0)
+	if (loop->ring.submit->room <= 0)
 		return -EAGAIN;
 	slot = slot_alloc(loop);
 	loop->info.submitted++;
-	loop->slots[slot] = (struct cosy_slot){
+	loop->page.slots[slot] = (struct cosy_slot){
 		.list = COSY_LIST_NONE,
 		.task = true,
 		.receive = COSY_NO_SLOT,
 	};
-	loop->entries[slot] = (struct cosy_async_entry){
+	loop->page.entries[slot] = (struct cosy_async_entry){
 		.user_data = (uintptr_t)op,
 	};
 	*reserved = slot;
@@ -101,12 +113,12 @@ int cosy_page_reserve(struct cosy_loop *loop, struct cosy_async *op, uint32_t *r
 void cosy_page_wait_reserved(struct cosy_loop *loop, struct cosy_async *op, uint32_t slot,
 			 enum cosy_how how)
 {
-	struct cosy_async_entry *entry = &loop->entries[slot];
+	struct cosy_async_entry *entry = &loop->page.entries[slot];
 
 	cosy_ring_yield(loop, how, entry->nr, entry->args[0]);
 	entry->status = COSY_ENTRY_SUBMITTED;
 	op->slot = slot;
-	set_submitted(&loop->slots[slot], how, true);
+	set_submitted(&loop->page.slots[slot], how, true);
 	loop->info.submitted++;
 	cosy_start_waited(loop, slot);
 	cosy_loop_wake(loop);
@@ -116,8 +128,8 @@ void cosy_page_send_reserved(struct cosy_loop *loop, struct cosy_async *op, uint
 			 struct cosy_cpu *cpu)
 {
 	op->slot = slot;
-	loop->entries[slot].status = COSY_ENTRY_SUBMITTED;
-	set_submitted(&loop->slots[slot], COSY_HOW_COMPOUND, true);
+	loop->page.entries[slot].status = COSY_ENTRY_SUBMITTED;
+	set_submitted(&loop->page.slots[slot], COSY_HOW_COMPOUND, true);
 	loop->info.submitted++;
 	cosy_cpu_send(loop, cpu, slot);
 }
@@ -128,11 +140,11 @@ static COSY_ALWAYS_INLINE void set_slot(struct cosy_loop *loop, struct cosy_asyn
 					uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
 					uint64_t a4, uint64_t a5)
 {
-	struct cosy_async_entry *entry = &loop->entries[slot];
+	struct cosy_async_entry *entry = &loop->page.entries[slot];
 
 	entry->user_data = (uintptr_t)op;
 	set_call(entry, op ? 0 : COSY_ENTRY_SILENT, nr, a0, a1, a2, a3, a4, a5);
-	set_submitted(&loop->slots[slot], how, task);
+	set_submitted(&loop->page.slots[slot], how, task);
 }
 
 /* The same, and submit it. */
@@ -182,7 +194,8 @@ void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, enum cosy_h
  */
 static void leave_ring(const struct cosy_loop *loop, long nr, uint64_t fd)
 {
-	struct cosy_descriptor *d = cosy_takes_fd(nr) ? cosy_descriptor_find(loop, (int)fd) : NULL;
+	struct cosy_descriptor *d =
+		cosy_takes_fd(nr) ? cosy_descriptor_find(&loop->fds, (int)fd) : NULL;
 
 	if (d)
 		d->opened = false;
@@ -225,7 +238,7 @@ int cosy_page_check(const struct cosy_loop *loop, const struct cosy_async *op, i
 		return -ESHUTDOWN;
 	if (op && op->state == COSY_OP_PENDING)
 		return -EBUSY;
-	return loop->submit->room >= places ? 0 : -EAGAIN;
+	return loop->ring.submit->room >= places ? 0 : -EAGAIN;
 }
 
 bool cosy_page_precedes(const struct cosy_loop *loop, enum cosy_how how, long nr, uint64_t fd)
@@ -235,11 +248,11 @@ bool cosy_page_precedes(const struct cosy_loop *loop, enum cosy_how how, long nr
 
 	if (!cosy_takes_fd(nr) || (int)fd == AT_FDCWD)
 		return false;
-	d = cosy_descriptor_find(loop, (int)fd);
+	d = cosy_descriptor_find(&loop->fds, (int)fd);
 	/* Only the ring has used it. */
 	if (d && d->opened)
 		return false;
-	if (loop->nbatch || loop->page->submit_head != loop->page->submit_tail)
+	if (loop->attempts.count || cosy_page_submitted(&loop->page))
 		return true;
 	return d && list != COSY_LIST_NONE && d->head[list] != COSY_NO_SLOT;
 }
@@ -247,17 +260,17 @@ bool cosy_page_precedes(const struct cosy_loop *loop, enum cosy_how how, long nr
 /* Find out of which kind a file is: the ring takes read() and write() of streams, and read() of files. */
 static void learn_kind(struct cosy_loop *loop, int fd)
 {
-	struct cosy_descriptor *d = cosy_descriptor(loop, fd);
+	struct cosy_descriptor *d = cosy_descriptor(&loop->fds, fd);
 
 	if (d && !d->opened && d->kind == COSY_KIND_UNKNOWN && !cosy_descriptor_look(d, fd))
-		cosy_descriptor_use(loop, fd);
+		cosy_module_use_fd(loop, fd);
 }
 
 /* Return true if the ring can take a call. */
 static bool can_submit_to_ring(struct cosy_loop *loop, const struct cosy_async *op,
 			       enum cosy_how how, long nr, const uint64_t args[6])
 {
-	if (!loop->kernel || loop->spreads)
+	if (!loop->module.usable || loop->spreads)
 		return false;
 	if (nr == SYS_read || nr == SYS_write)
 		learn_kind(loop, (int)args[0]);
@@ -265,7 +278,7 @@ static bool can_submit_to_ring(struct cosy_loop *loop, const struct cosy_async *
 		return false;
 	if (!loop->ring.tried)
 		cosy_ring_open(loop);
-	return cosy_ring_is_open(loop) && !cosy_page_precedes(loop, how, nr, args[0]);
+	return cosy_ring_is_open(&loop->ring) && !cosy_page_precedes(loop, how, nr, args[0]);
 }
 
 void cosy_page_submit_anywhere(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
@@ -283,12 +296,12 @@ void cosy_page_submit_anywhere(struct cosy_loop *loop, struct cosy_async *op, en
 void cosy_page_submit_reserved(struct cosy_loop *loop, struct cosy_async *op, uint32_t slot,
 			   enum cosy_how how)
 {
-	const struct cosy_async_entry *entry = &loop->entries[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	uint64_t args[6];
 
 	for (int i = 0; i < 6; i++)
 		args[i] = entry->args[i];
-	if (loop->submit->room >= 0 && can_submit_to_ring(loop, op, how, entry->nr, args)) {
+	if (loop->ring.submit->room >= 0 && can_submit_to_ring(loop, op, how, entry->nr, args)) {
 		cosy_ring_submit_reserved(loop, op, entry->nr, args);
 	} else {
 		cosy_ring_yield(loop, how, entry->nr, args[0]);
@@ -358,13 +371,13 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 	enum cosy_how how = cosy_how(nr);
 	uint32_t slot;
 
-	if (loop->has_ring && cosy_submit_begin_op(loop->submit, op)) {
+	if (loop->has_ring && cosy_submit_begin_op(loop->ring.submit, op)) {
 		const uint64_t args[6] = { a0, a1, a2, a3, a4, a5 };
 		bool submits = cosy_ring_submits(loop, op, how, nr, args);
 
 		if (submits)
 			cosy_ring_submit(loop, op, nr, args);
-		cosy_submit_end(loop->submit);
+		cosy_submit_end(loop->ring.submit);
 		if (submits)
 			return 0;
 	}
@@ -375,7 +388,7 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 		return submit_slowly(loop, op, nr,
 				     (const uint64_t[]){ a0, a1, a2, a3, a4, a5 });
 	if (COSY_UNLIKELY(op->state == COSY_OP_PENDING) ||
-	    COSY_UNLIKELY(loop->free == COSY_NO_SLOT) || COSY_UNLIKELY(loop->attention))
+	    COSY_UNLIKELY(loop->page.free == COSY_NO_SLOT) || COSY_UNLIKELY(loop->attention))
 		return submit_locked(loop, op, nr,
 				     (const uint64_t[]){ a0, a1, a2, a3, a4, a5 });
 	slot = slot_reuse(loop);

@@ -17,9 +17,16 @@
 #include "device/library.h"
 #include "device/message.h"
 #include "device/sys.h"
-#include "colours.h"
+#include "calls.h"
+#include "colour.h"
+#include "complete.h"
+#include "coroutine.h"
+#include "cpu.h"
+#include "inline.h"
 #include "loop.h"
 #include "ring.h"
+#include "slot.h"
+#include "submit.h"
 #include "task.h"
 
 #define MAX_ERRNO 4095
@@ -78,7 +85,7 @@ COSY_EXPORT void cosy_task_return(struct cosy_task *task, int64_t result)
 
 void cosy_task_set_call(struct cosy_task *task, long nr, const uint64_t args[6])
 {
-	struct cosy_async_entry *entry = &task->loop->entries[task->slot];
+	struct cosy_async_entry *entry = &task->loop->page.entries[task->slot];
 
 	/* The task owns the entry until it is submitted. */
 	entry->nr = (uint32_t)nr;
@@ -93,7 +100,7 @@ static COSY_ALWAYS_INLINE bool submit_to_ring(struct cosy_task *task, enum cosy_
 					      const uint64_t args[6])
 {
 	struct cosy_loop *loop = task->loop;
-	struct cosy_submit *submit = loop->submit;
+	struct cosy_submit *submit = loop->ring.submit;
 
 	if (!loop->has_ring || !cosy_submit_begin(submit))
 		return false;
@@ -134,7 +141,7 @@ COSY_EXPORT void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0,
 static int64_t call_at_once(const struct cosy_task *task)
 {
 	const struct cosy_async_entry *entry =
-		&task->loop->entries[task->slot];
+		&task->loop->page.entries[task->slot];
 
 	return cosy_sys_args(entry->nr, entry->args);
 }
@@ -142,7 +149,7 @@ static int64_t call_at_once(const struct cosy_task *task)
 bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)
 {
 	struct cosy_loop *loop = task->loop;
-	enum cosy_how how = cosy_how(loop->entries[task->slot].nr);
+	enum cosy_how how = cosy_how(loop->page.entries[task->slot].nr);
 	bool waited = task->waited;
 	bool closing;
 
@@ -205,7 +212,7 @@ static void end_task(struct cosy_task *task)
 	/* Without a callback, the program may free it from here on. */
 	cosy_op_complete(op);
 	if (!in_child) {
-		loop->slots[task->slot].task = false;
+		loop->page.slots[task->slot].task = false;
 		cosy_page_release(loop, task->slot);
 		cosy_loop_tell(loop);
 		cosy_loop_leave(loop);
@@ -334,9 +341,9 @@ struct cosy_async *cosy_task_cancel(struct cosy_loop *loop, const struct cosy_as
 {
 	struct cosy_task *task;
 
-	if (!loop->slots[op->slot].task)
+	if (!loop->page.slots[op->slot].task)
 		return NULL;
-	task = task_of((void *)(uintptr_t)loop->entries[op->slot].user_data);
+	task = task_of((void *)(uintptr_t)loop->page.entries[op->slot].user_data);
 	if (task->op != op)
 		return NULL;
 	task->cancelled = true;

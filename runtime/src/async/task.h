@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * task.h - a task, for the files that implement it.
- *
- *	task.c		frames, system calls, the end
- *	coroutine.c	compounds in the module
+ * task.h - functions that are suspended while their calls are executed.
  */
-#ifndef COSY_ASYNC_TASK_H
-#define COSY_ASYNC_TASK_H
+#ifndef COSY_LOOP_TASK_H
+#define COSY_LOOP_TASK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cosy/async.h>
 #include <cosy/region.h>
 #include <cosy/task.h>
 
-#include "loop.h"
+struct cosy_colours;
+struct cosy_cpu;
+struct cosy_loop;
 
 /**
  * struct task_frame - header before the frame of a function
@@ -101,22 +101,17 @@ void cosy_task_set_call(struct cosy_task *task, long nr, const uint64_t args[6])
  */
 bool cosy_task_submit_call(struct cosy_task *task, int64_t *result);
 
-/* coroutine.c */
-
 /**
- * cosy_coroutine_run() - continue the compound of a task that is suspended for it
+ * cosy_task_cancel() - make the later calls of a function fail
+ * @op: an operation that is pending and has a slot of this loop
  *
- * Return: true if the compound was submitted; another thread may then resume the task. False if
- * it has ended: the value of the task is its exit, or -1 if nothing was executed.
- */
-bool cosy_coroutine_run(struct cosy_task *task);
-
-/**
- * cosy_coroutine_done() - the entry of a task that is suspended for a compound is complete
- * @result: result of the entry
+ * The call for which the function waits is not cancelled.
  *
- * Return: as cosy_coroutine_run().
+ * Return: the operation of that call; NULL if @op is not the operation of a function.
  */
-bool cosy_coroutine_done(struct cosy_task *task, int64_t result);
+struct cosy_async *cosy_task_cancel(struct cosy_loop *loop, const struct cosy_async *op);
 
-#endif /* COSY_ASYNC_TASK_H */
+/** cosy_task_slot() - return the slot of the function to which an operation belongs: its call */
+uint32_t cosy_task_slot(const struct cosy_async *call);
+
+#endif /* COSY_LOOP_TASK_H */

@@ -16,7 +16,16 @@
 #include <sys/syscall.h>
 
 #include "device/sys.h"
+#include "calls.h"
+#include "cancel.h"
+#include "dispatch.h"
+#include "lock.h"
 #include "loop.h"
+#include "module.h"
+#include "queue.h"
+#include "slot.h"
+#include "start.h"
+#include "thread.h"
 
 #define STACK_SIZE	(128u << 10)
 
@@ -30,7 +39,7 @@ void cosy_pool_init(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t max
 
 static struct cosy_pool *pool_of(struct cosy_loop *loop, uint32_t slot)
 {
-	return loop->slots[slot].on_disk ? &loop->disk : &loop->waits;
+	return loop->page.slots[slot].on_disk ? &loop->threads.disk : &loop->threads.waits;
 }
 
 void cosy_pass_signal_on(long result)
@@ -55,8 +64,8 @@ void cosy_pass_signal_on(long result)
 static void call_args(const struct cosy_loop *loop, uint32_t slot,
 		      uint64_t args[6])
 {
-	const struct cosy_async_entry *entry = &loop->entries[slot];
-	uint64_t done = loop->slots[slot].done;
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
+	uint64_t done = loop->page.slots[slot].done;
 
 	memcpy(args, entry->args, sizeof(entry->args));
 	if (done) {
@@ -78,26 +87,26 @@ static void call_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 
 static void make_call(struct cosy_loop *loop, uint32_t slot)
 {
-	uint32_t nr = loop->entries[slot].nr;
+	uint32_t nr = loop->page.entries[slot].nr;
 	uint64_t args[6];
 	long result;
 
 	call_args(loop, slot, args);
-	loop->slots[slot].state = COSY_SLOT_RUNNING;
-	loop->calling++;
+	loop->page.slots[slot].state = COSY_SLOT_RUNNING;
+	loop->threads.calling++;
 	loop->info.handed_over++;
 	cosy_loop_leave(loop);
 	result = cosy_sys_args(nr, args);
 	cosy_lock(&loop->lock);
-	loop->calling--;
+	loop->threads.calling--;
 	call_made(loop, slot, result);
 }
 
 /* Remove an entry from the list of those lent to the module. */
 static void lent_no_longer(struct cosy_loop *loop, uint32_t slot)
 {
-	cosy_queue_remove(loop, &pool_of(loop, slot)->lent, slot);
-	loop->slots[slot].lent = false;
+	cosy_queue_remove(loop->page.slots, &pool_of(loop, slot)->lent, slot);
+	loop->page.slots[slot].lent = false;
 }
 
 /* Wait in the module, and make calls there. Releases the lock meanwhile. */
@@ -109,7 +118,7 @@ static void work_in_module(struct cosy_pool *pool)
 
 	pool->idle++;
 	pool->inside++;
-	slot = cosy_module_work(loop, pool == &loop->waits);
+	slot = cosy_module_work(loop, pool == &loop->threads.waits);
 	pool->inside--;
 	pool->idle--;
 	if (slot == COSY_NO_SLOT)
@@ -130,7 +139,7 @@ static void wait_for_work(struct cosy_pool *pool)
 
 	if (cosy_module_has_threads(loop)) {
 		/* No entry is queued that they would have to leave for. */
-		cosy_module_recall(loop, pool == &loop->waits, false);
+		cosy_module_recall(loop, pool == &loop->threads.waits, false);
 		work_in_module(pool);
 		return;
 	}
@@ -152,7 +161,7 @@ static void *thread_main(void *arg)
 		slot = pool->queued.head;
 		if (slot == COSY_NO_SLOT)
 			break;
-		cosy_queue_remove(loop, &pool->queued, slot);
+		cosy_queue_remove(loop->page.slots, &pool->queued, slot);
 		make_call(loop, slot);
 	}
 	cosy_unlock(&loop->lock);
@@ -205,16 +214,14 @@ void cosy_thread_join(pthread_t thread)
 /* Return 0 or -errno. */
 static int start_thread(struct cosy_pool *pool)
 {
-	const struct cosy_cpu *cpu = pool->loop->cpu;
-	/* The thread of a dedicated processor may leave no time to others on its CPU. */
-	const cpu_set_t *cpus = cpu && cpu->dedicated ? &cpu->allowed : NULL;
 	int err;
 
 	if (!pool->ids)
 		pool->ids = calloc(pool->max, sizeof(*pool->ids));
 	if (!pool->ids)
 		return -ENOMEM;
-	err = -cosy_thread_start(&pool->ids[pool->threads], thread_main, pool, cpus);
+	err = -cosy_thread_start(&pool->ids[pool->threads], thread_main, pool,
+				 pool->loop->threads.allowed);
 	if (!err)
 		pool->threads++;
 	return err;
@@ -223,10 +230,10 @@ static int start_thread(struct cosy_pool *pool)
 /* Give an entry to a thread in user mode. */
 static void queue_call(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t slot)
 {
-	loop->slots[slot].state = COSY_SLOT_QUEUED;
-	cosy_queue_add(loop, &pool->queued, slot);
+	loop->page.slots[slot].state = COSY_SLOT_QUEUED;
+	cosy_queue_add(loop->page.slots, &pool->queued, slot);
 	if (pool->inside)
-		cosy_module_recall(loop, pool == &loop->waits, true);
+		cosy_module_recall(loop, pool == &loop->threads.waits, true);
 	if (pool->idle)
 		cosy_event_happened(&pool->work, 1);
 }
@@ -240,11 +247,11 @@ static bool is_timed(enum cosy_how how)
 
 static void lend(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t slot)
 {
-	struct cosy_slot *s = &loop->slots[slot];
+	struct cosy_slot *s = &loop->page.slots[slot];
 	uint64_t args[6];
 	uint8_t flags = 0;
 
-	if (pool == &loop->waits)
+	if (pool == &loop->threads.waits)
 		flags |= COSY_ENTRY_LONG;
 	/*
 	 * The kernel restarts such a call after a signal with the remaining time; the module
@@ -254,7 +261,7 @@ static void lend(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t slot)
 		flags |= COSY_ENTRY_TAKE;
 	call_args(loop, slot, args);
 	s->lent = true;
-	cosy_queue_add(loop, &pool->lent, slot);
+	cosy_queue_add(loop->page.slots, &pool->lent, slot);
 	cosy_module_lend(loop, slot, flags, args);
 }
 
@@ -266,9 +273,9 @@ static void call_here(struct cosy_loop *loop, uint32_t slot)
 
 	call_args(loop, slot, args);
 	loop->info.entries++;
-	result = cosy_sys_args(loop->entries[slot].nr, args);
+	result = cosy_sys_args(loop->page.entries[slot].nr, args);
 	/* As after a thread's close(), what has waited again has to be cancelled. */
-	if (loop->slots[slot].how == COSY_HOW_CLOSE)
+	if (loop->page.slots[slot].how == COSY_HOW_CLOSE)
 		cosy_thread_made(loop, slot, result);
 	else
 		cosy_finish(loop, slot, result);
@@ -276,22 +283,22 @@ static void call_here(struct cosy_loop *loop, uint32_t slot)
 
 void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk)
 {
-	struct cosy_pool *pool = disk ? &loop->disk : &loop->waits;
+	struct cosy_pool *pool = disk ? &loop->threads.disk : &loop->threads.waits;
 	int err = 0;
 
 	/* The descriptors of a poll() are in the program's memory: its address may be invalid. */
-	if (loop->slots[slot].how != COSY_HOW_POLL)
-		cosy_descriptor_use(loop, cosy_slot_fd(loop, slot));
+	if (loop->page.slots[slot].how != COSY_HOW_POLL)
+		cosy_module_use_fd(loop, cosy_slot_fd(loop, slot));
 	if (pool->idle <= pool->queued.count + pool->lent.count && pool->threads < pool->max)
 		err = start_thread(pool);
 	if (err && !pool->threads) {
-		if (disk || loop->slots[slot].how == COSY_HOW_CLOSE)
+		if (disk || loop->page.slots[slot].how == COSY_HOW_CLOSE)
 			call_here(loop, slot);
 		else
 			cosy_finish(loop, slot, err);
 		return;
 	}
-	loop->slots[slot].on_disk = disk;
+	loop->page.slots[slot].on_disk = disk;
 	if (cosy_module_has_threads(loop))
 		lend(loop, pool, slot);
 	else
@@ -300,7 +307,7 @@ void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk)
 
 void cosy_thread_cancel(struct cosy_loop *loop, uint32_t slot)
 {
-	cosy_queue_remove(loop, &pool_of(loop, slot)->queued, slot);
+	cosy_queue_remove(loop->page.slots, &pool_of(loop, slot)->queued, slot);
 }
 
 void cosy_thread_returned(struct cosy_loop *loop, uint32_t slot, bool made,
@@ -329,21 +336,21 @@ static uint32_t pool_running(const struct cosy_loop *loop, const struct cosy_poo
 	uint32_t n = 0;
 
 	for (uint32_t slot = pool->lent.head; slot != COSY_NO_SLOT;
-	     slot = loop->slots[slot].queue_next)
+	     slot = loop->page.slots[slot].queue_next)
 		n += cosy_module_is_running(loop, slot);
 	return n;
 }
 
 uint32_t cosy_threads_running(const struct cosy_loop *loop)
 {
-	return pool_running(loop, &loop->disk) + pool_running(loop, &loop->waits);
+	return pool_running(loop, &loop->threads.disk) + pool_running(loop, &loop->threads.waits);
 }
 
 bool cosy_threads_stop(struct cosy_loop *loop)
 {
-	if (loop->calling)
+	if (loop->threads.calling)
 		return false;
-	if (!loop->disk.lent.count && !loop->waits.lent.count)
+	if (!loop->threads.disk.lent.count && !loop->threads.waits.lent.count)
 		return true;
 	/* Let the module publish calls that were made. */
 	if (loop->module.fd >= 0)
@@ -352,12 +359,12 @@ bool cosy_threads_stop(struct cosy_loop *loop)
 		cosy_attempts_make(loop);
 	cosy_module_recall(loop, false, true);
 	cosy_module_recall(loop, true, true);
-	if (!loop->calling && !cosy_threads_running(loop))
+	if (!loop->threads.calling && !cosy_threads_running(loop))
 		return true;
 	/* If entries are queued, the threads have to stay outside the module. */
-	if (loop->disk.queued.head == COSY_NO_SLOT)
+	if (loop->threads.disk.queued.head == COSY_NO_SLOT)
 		cosy_module_recall(loop, false, false);
-	if (loop->waits.queued.head == COSY_NO_SLOT)
+	if (loop->threads.waits.queued.head == COSY_NO_SLOT)
 		cosy_module_recall(loop, true, false);
 	return false;
 }
@@ -366,7 +373,7 @@ void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool)
 {
 	cosy_event_happened(&pool->work, INT_MAX);
 	if (pool->inside)
-		cosy_module_recall(loop, pool == &loop->waits, true);
+		cosy_module_recall(loop, pool == &loop->threads.waits, true);
 	/* Until they have ended, the program must not unload the library that contains this file. */
 	while (pool->threads) {
 		cosy_loop_leave(loop);

@@ -6,111 +6,96 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "loop.h"
+#include "slot.h"
+#include "timer.h"
 
 static bool is_before(const struct cosy_timer *a, const struct cosy_timer *b)
 {
 	return a->time != b->time ? a->time < b->time : a->order < b->order;
 }
 
-static void put(struct cosy_loop *loop, uint32_t at, struct cosy_timer timer)
+static void put(struct cosy_timers *timers, uint32_t at, struct cosy_timer timer)
 {
-	loop->timers[at] = timer;
-	loop->slots[timer.slot].timer = at;
+	timers->heap[at] = timer;
+	timers->slots[timer.slot].timer = at;
 }
 
 /* Put @timer at the free place @at of the heap, or move it up. */
-static void sift_up(struct cosy_loop *loop, uint32_t at, struct cosy_timer timer)
+static void sift_up(struct cosy_timers *timers, uint32_t at, struct cosy_timer timer)
 {
-	while (at && is_before(&timer, &loop->timers[(at - 1) / 2])) {
-		put(loop, at, loop->timers[(at - 1) / 2]);
+	while (at && is_before(&timer, &timers->heap[(at - 1) / 2])) {
+		put(timers, at, timers->heap[(at - 1) / 2]);
 		at = (at - 1) / 2;
 	}
-	put(loop, at, timer);
+	put(timers, at, timer);
 }
 
 /* Put @timer at the free place @at of the heap, or move it down. */
-static void sift_down(struct cosy_loop *loop, uint32_t at,
+static void sift_down(struct cosy_timers *timers, uint32_t at,
 		      struct cosy_timer timer)
 {
 	for (;;) {
 		uint32_t child = 2 * at + 1;
 
-		if (child >= loop->ntimers)
+		if (child >= timers->count)
 			break;
-		if (child + 1 < loop->ntimers &&
-		    is_before(&loop->timers[child + 1], &loop->timers[child]))
+		if (child + 1 < timers->count &&
+		    is_before(&timers->heap[child + 1], &timers->heap[child]))
 			child++;
-		if (!is_before(&loop->timers[child], &timer))
+		if (!is_before(&timers->heap[child], &timer))
 			break;
-		put(loop, at, loop->timers[child]);
+		put(timers, at, timers->heap[child]);
 		at = child;
 	}
-	put(loop, at, timer);
+	put(timers, at, timer);
 }
 
-int cosy_timer_add(struct cosy_loop *loop, uint32_t slot, uint64_t time)
+int cosy_timer_add(struct cosy_timers *timers, uint32_t slot, uint64_t time)
 {
-	if (loop->ntimers == loop->max_timers) {
-		uint32_t max = loop->max_timers ? 2 * loop->max_timers : 64;
-		struct cosy_timer *timers =
-			realloc(loop->timers, max * sizeof(*timers));
+	if (timers->count == timers->max) {
+		uint32_t max = timers->max ? 2 * timers->max : 64;
+		struct cosy_timer *heap = realloc(timers->heap, max * sizeof(*heap));
 
-		if (!timers)
+		if (!heap)
 			return -ENOMEM;
-		loop->timers = timers;
-		loop->max_timers = max;
+		timers->heap = heap;
+		timers->max = max;
 	}
-	loop->slots[slot].state = COSY_SLOT_SLEEPING;
-	loop->info.waiting++;
-	sift_up(loop, loop->ntimers++,
+	timers->slots[slot].state = COSY_SLOT_SLEEPING;
+	sift_up(timers, timers->count++,
 		(struct cosy_timer){
 			.time = time,
-			.order = loop->timers_added++,
+			.order = timers->added++,
 			.slot = slot,
 		});
 	return 0;
 }
 
-void cosy_timer_remove(struct cosy_loop *loop, uint32_t slot)
+void cosy_timer_remove(struct cosy_timers *timers, uint32_t slot)
 {
-	uint32_t at = loop->slots[slot].timer;
-	struct cosy_timer last = loop->timers[--loop->ntimers];
+	uint32_t at = timers->slots[slot].timer;
+	struct cosy_timer last = timers->heap[--timers->count];
 
-	loop->info.waiting--;
 	if (last.slot == slot)
 		return;
-	if (at && is_before(&last, &loop->timers[(at - 1) / 2]))
-		sift_up(loop, at, last);
+	if (at && is_before(&last, &timers->heap[(at - 1) / 2]))
+		sift_up(timers, at, last);
 	else
-		sift_down(loop, at, last);
+		sift_down(timers, at, last);
 }
 
-void cosy_timers_expire(struct cosy_loop *loop)
+uint32_t cosy_timers_take(struct cosy_timers *timers, uint64_t now)
 {
-	uint64_t now;
+	uint32_t slot;
 
-	if (!loop->ntimers)
-		return;
-	now = cosy_clock();
-	while (loop->ntimers && loop->timers[0].time <= now) {
-		uint32_t slot = loop->timers[0].slot;
-
-		cosy_timer_remove(loop, slot);
-		if (loop->slots[slot].how == COSY_HOW_SEND ||
-		    loop->slots[slot].how == COSY_HOW_CONNECT) {
-			cosy_attempts_flush(loop);
-			/* The program may have changed O_NONBLOCK since the last attempt. */
-			cosy_start_ready(loop, slot, 0);
-		} else {
-			cosy_complete(loop, slot, 0);
-		}
-	}
-	if (cosy_attempts_pending(loop))
-		cosy_attempts_make(loop);
+	if (!timers->count || timers->heap[0].time > now)
+		return COSY_NO_SLOT;
+	slot = timers->heap[0].slot;
+	cosy_timer_remove(timers, slot);
+	return slot;
 }
 
-uint64_t cosy_timers_next(const struct cosy_loop *loop)
+uint64_t cosy_timers_next(const struct cosy_timers *timers)
 {
-	return loop->ntimers ? loop->timers[0].time : UINT64_MAX;
+	return timers->count ? timers->heap[0].time : UINT64_MAX;
 }

@@ -15,7 +15,13 @@
 #include <sys/syscall.h>
 
 #include "device/sys.h"
+#include "complete.h"
+#include "descriptor.h"
+#include "inline.h"
 #include "loop.h"
+#include "page.h"
+#include "slot.h"
+#include "start.h"
 
 /* Flags with which a call does not wait, or waits for something else; with MSG_PEEK perhaps. */
 #define COSY_UNUSUAL	(MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE | MSG_PEEK)
@@ -40,7 +46,7 @@ static inline bool cosy_can_transfer(const struct cosy_loop *loop,
 				     const struct cosy_descriptor *d)
 {
 	return !(entry->args[3] & COSY_UNUSUAL) && d->kind == COSY_KIND_SOCKET &&
-	       !loop->nbatch;
+	       !loop->attempts.count;
 }
 
 /*
@@ -60,12 +66,12 @@ static inline void cosy_descriptor_append_only(struct cosy_loop *loop,
 					       struct cosy_descriptor *d,
 					       uint32_t slot, enum cosy_list list)
 {
-	struct cosy_slot *s = &loop->slots[slot];
+	struct cosy_slot *s = &loop->page.slots[slot];
 
 	s->next = s->prev = COSY_NO_SLOT;
 	s->list = (uint8_t)list;
 	d->head[list] = d->tail[list] = slot;
-	loop->info.waiting++;
+	loop->fds.waiting++;
 }
 
 /* cosy_descriptor_remove() for the only entry of a list. */
@@ -73,11 +79,11 @@ static inline void cosy_descriptor_remove_only(struct cosy_loop *loop,
 					       struct cosy_descriptor *d,
 					       uint32_t slot, enum cosy_list list)
 {
-	struct cosy_slot *s = &loop->slots[slot];
+	struct cosy_slot *s = &loop->page.slots[slot];
 
 	d->head[list] = d->tail[list] = COSY_NO_SLOT;
 	s->list = COSY_LIST_NONE;
-	loop->info.waiting--;
+	loop->fds.waiting--;
 }
 
 /* Make the call @nr without blocking. */
@@ -98,7 +104,7 @@ static inline void cosy_transfer_attempted(struct cosy_loop *loop,
 					   uint32_t slot, int64_t result)
 {
 	const struct cosy_attempt attempt = {
-		.nr = loop->entries[slot].nr,
+		.nr = loop->page.entries[slot].nr,
 		.result = result,
 		.slot = slot,
 	};
@@ -111,17 +117,17 @@ static COSY_ALWAYS_INLINE bool
 cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
 		   enum cosy_list list, struct cosy_delivery *delivery)
 {
-	struct cosy_slot *s = &loop->slots[slot];
-	const struct cosy_async_entry *entry = &loop->entries[slot];
+	struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	int fd = (int)entry->args[0];
-	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+	struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, fd);
 	int64_t result = -EAGAIN;
 	bool reported;
 
 	if (!d || s->cancelled || d->head[list] != COSY_NO_SLOT ||
 	    !cosy_can_transfer(loop, entry, d))
 		return false;
-	cosy_page_taken(loop);
+	cosy_page_taken(&loop->page);
 	reported = cosy_is_reported(nr, d);
 	if (!reported) {
 		result = cosy_transfer(loop, entry, nr);
@@ -147,7 +153,7 @@ cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
 static COSY_ALWAYS_INLINE bool cosy_transfer_start(struct cosy_loop *loop, uint32_t slot,
 						   struct cosy_delivery *delivery)
 {
-	switch (loop->entries[slot].nr) {
+	switch (loop->page.entries[slot].nr) {
 	case SYS_recvfrom:
 		return cosy_transfer_call(loop, slot, SYS_recvfrom,
 					  COSY_LIST_IN, delivery);
@@ -165,7 +171,7 @@ static COSY_ALWAYS_INLINE void cosy_transfer_submitted(struct cosy_loop *loop,
 {
 	uint32_t slot;
 
-	while ((slot = cosy_page_first(loop)) != COSY_NO_SLOT &&
+	while ((slot = cosy_page_first(&loop->page)) != COSY_NO_SLOT &&
 	       cosy_transfer_start(loop, slot, delivery))
 		;
 }
@@ -179,7 +185,7 @@ static COSY_ALWAYS_INLINE bool cosy_transfer_ready(struct cosy_loop *loop, int f
 						   uint32_t events,
 						   struct cosy_delivery *delivery)
 {
-	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+	struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, fd);
 	const struct cosy_async_entry *entry;
 	struct cosy_slot *s;
 	int64_t result;
@@ -191,8 +197,8 @@ static COSY_ALWAYS_INLINE bool cosy_transfer_ready(struct cosy_loop *loop, int f
 	slot = d->head[COSY_LIST_IN];
 	if (slot == COSY_NO_SLOT)
 		return false;
-	s = &loop->slots[slot];
-	entry = &loop->entries[slot];
+	s = &loop->page.slots[slot];
+	entry = &loop->page.entries[slot];
 	if (s->state != COSY_SLOT_WAITING || s->next != COSY_NO_SLOT ||
 	    s->done || entry->nr != SYS_recvfrom ||
 	    !cosy_can_transfer(loop, entry, d))

@@ -12,9 +12,24 @@
 
 #include "device/export.h"
 #include "device/sys.h"
+#include "attempt.h"
+#include "calls.h"
+#include "complete.h"
+#include "cpu.h"
+#include "descriptor.h"
+#include "dispatch.h"
+#include "inline.h"
+#include "lock.h"
 #include "loop.h"
+#include "module.h"
+#include "page.h"
+#include "polling.h"
 #include "ring.h"
+#include "slot.h"
+#include "start.h"
+#include "timer.h"
 #include "transfer.h"
+#include "wait.h"
 
 /* A request and its answer are two deliveries, so these make up to COSY_WAIT_MAX. */
 #define EVENTS		(COSY_WAIT_MAX / 2)
@@ -43,12 +58,12 @@ struct goal {
 static COSY_ALWAYS_INLINE bool start_direct(struct cosy_loop *loop, uint32_t slot,
 					    struct cosy_delivery *delivery)
 {
-	const struct cosy_async_entry *entry = &loop->entries[slot];
-	const struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
+	const struct cosy_slot *s = &loop->page.slots[slot];
 
 	/* Attempts in the batch come first. */
-	if (s->how != COSY_HOW_DIRECT || s->cancelled || loop->nbatch ||
-	    cosy_module_submitted(loop))
+	if (s->how != COSY_HOW_DIRECT || s->cancelled || loop->attempts.count ||
+	    cosy_module_submitted(&loop->module))
 		return false;
 	loop->info.attempts++;
 	loop->info.entries++;
@@ -59,15 +74,14 @@ static COSY_ALWAYS_INLINE bool start_direct(struct cosy_loop *loop, uint32_t slo
 /* Begin with the entries in the ring. */
 static void execute_ring(struct cosy_loop *loop, struct cosy_delivery *delivery)
 {
-	const struct cosy_async_page *page = loop->page;
-	bool few = page->submit_tail - page->submit_head < COSY_MIN_BATCH;
+	bool few = cosy_page_submitted(&loop->page) < COSY_MIN_BATCH;
 	uint32_t slot;
 
-	while (page->submit_head != page->submit_tail) {
-		slot = cosy_page_first(loop);
+	while (cosy_page_submitted(&loop->page)) {
+		slot = cosy_page_first(&loop->page);
 		if (cosy_transfer_start(loop, slot, delivery))
 			continue;
-		cosy_page_taken(loop);
+		cosy_page_taken(&loop->page);
 		if (few && start_direct(loop, slot, delivery))
 			continue;
 		cosy_attempts_flush(loop);
@@ -77,20 +91,20 @@ static void execute_ring(struct cosy_loop *loop, struct cosy_delivery *delivery)
 
 void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery)
 {
-	const struct cosy_async_page *page = loop->page;
+	const struct cosy_ring *ring = &loop->ring;
 
-	if (loop->has_ring && (cosy_ring_is_due(loop) ||
-			       (!loop->ring.looked && cosy_ring_outstanding(loop) &&
-				!cosy_ring_has_done(loop))))
+	if (loop->has_ring && (cosy_ring_is_due(ring) ||
+			       (!ring->looked && cosy_ring_outstanding(ring, &loop->page) &&
+				!cosy_ring_has_done(ring))))
 		cosy_ring_make(loop);
-	if (page->submit_head != page->submit_tail)
+	if (cosy_page_submitted(&loop->page))
 		execute_ring(loop, delivery);
 	if (cosy_attempts_pending(loop))
 		cosy_attempts_make(loop);
 	if (loop->module.fd >= 0 && loop->module.inside && !loop->module.looked &&
 	    !cosy_page_done(loop))
 		cosy_module_look(loop);
-	if (loop->ntimers)
+	if (loop->timers.count)
 		cosy_timers_expire(loop);
 }
 
@@ -111,17 +125,17 @@ static long wait_for_events(struct cosy_loop *loop, struct epoll_event *events,
 	long n;
 
 	loop->epoll_skips = 0;
-	n = cosy_sys6(SYS_epoll_pwait2, loop->epoll, (long)events, EVENTS,
+	n = cosy_sys6(SYS_epoll_pwait2, loop->fds.epoll, (long)events, EVENTS,
 		      until == FOR_EVER ? 0 : (long)&timeout, 0, 0);
 	if (n >= 0 || n == -EINTR)
 		return n;
 	/* Before Linux 5.11, or with a filter that refuses it: with a timeout in milliseconds. */
 	if (until == FOR_EVER)
-		return cosy_sys6(SYS_epoll_wait, loop->epoll, (long)events,
+		return cosy_sys6(SYS_epoll_wait, loop->fds.epoll, (long)events,
 				 EVENTS, -1, 0, 0);
 	if (timeout.tv_sec > 1000000)
 		timeout.tv_sec = 1000000;
-	return cosy_sys6(SYS_epoll_wait, loop->epoll, (long)events, EVENTS,
+	return cosy_sys6(SYS_epoll_wait, loop->fds.epoll, (long)events, EVENTS,
 			 timeout.tv_sec * 1000 +
 				 (timeout.tv_nsec + 999999) / 1000000,
 			 0, 0);
@@ -166,7 +180,8 @@ static void drain(int fd)
  */
 static bool epoll_matters(const struct cosy_loop *loop)
 {
-	return loop->nadded || loop->external || (loop->cpu && loop->info.waiting);
+	return loop->fds.nadded || loop->external ||
+	       (loop->cpu && (loop->fds.waiting || loop->timers.count));
 }
 
 /*
@@ -179,7 +194,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 			       struct cosy_delivery *delivery)
 {
 	struct epoll_event events[EVENTS];
-	uint64_t timer = cosy_timers_next(loop);
+	uint64_t timer = cosy_timers_next(&loop->timers);
 	bool looked = loop->module.looked;
 	long n = 0;
 
@@ -187,7 +202,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 	if (!until && !epoll_matters(loop) && looked)
 		return 0;
 	loop->module.looked = false;
-	if (!until && cosy_ring_outstanding(loop) && !loop->ring.looked)
+	if (!until && cosy_ring_outstanding(&loop->ring, &loop->page) && !loop->ring.looked)
 		cosy_ring_make(loop);
 	loop->ring.looked = false;
 	if (until)
@@ -196,7 +211,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 		n = wait_for_events(loop, events, 0);
 	/* The data that epoll has seen was received in the ring. */
 	if (!n && loop->ring.readable)
-		cosy_descriptors_disarm(loop);
+		cosy_descriptors_disarm(&loop->fds);
 	loop->ring.readable = false;
 	for (long i = 0; i < n; i++) {
 		int fd = events[i].data.fd;
@@ -225,7 +240,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 		cosy_module_look(loop);
 	if (cosy_attempts_pending(loop))
 		cosy_attempts_make(loop);
-	if (loop->ntimers)
+	if (loop->timers.count)
 		cosy_timers_expire(loop);
 	return n < 0 ? (int)n : 0;
 }
@@ -233,12 +248,12 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 /* Return how many operations were submitted and not delivered. */
 static uint32_t outstanding(const struct cosy_loop *loop)
 {
-	return loop->outstanding + cosy_ring_outstanding(loop);
+	return loop->page.outstanding + cosy_ring_outstanding(&loop->ring, &loop->page);
 }
 
 struct cosy_async *cosy_page_collect(struct cosy_loop *loop)
 {
-	struct cosy_async_page *page = loop->page;
+	struct cosy_async_page *page = loop->page.shared;
 	uint32_t head = page->done_head, slot;
 	struct cosy_async *op;
 
@@ -249,9 +264,28 @@ struct cosy_async *cosy_page_collect(struct cosy_loop *loop)
 	}
 	if (head == cosy_index_load(&page->done_tail))
 		return NULL;
-	slot = loop->done[head & loop->mask];
+	slot = loop->page.done[head & loop->page.mask];
 	cosy_index_store(&page->done_head, head + 1);
-	return cosy_page_take_result(loop, slot, (int64_t)loop->entries[slot].args[0]);
+	return cosy_page_take_result(loop, slot, (int64_t)loop->page.entries[slot].args[0]);
+}
+
+/*
+ * Let the module send what callbacks have submitted, if that is little. Return true if it was
+ * entered.
+ */
+static inline bool answer(struct cosy_loop *loop)
+{
+	const struct cosy_ring_page *page = loop->ring.page;
+	const struct cosy_submit *s = loop->ring.submit;
+	uint32_t n;
+
+	if (!page)
+		return false;
+	n = s->calls_tail - page->calls_head;
+	if (!n || n >= COSY_MIN_BATCH || s->receives_tail != page->receives_head)
+		return false;
+	cosy_ring_make(loop);
+	return true;
 }
 
 /* Deliver completions. Wake other threads if there are more deliveries than @delivered. */
@@ -263,7 +297,7 @@ static void deliver(struct cosy_loop *loop, struct cosy_delivery *delivery,
 	do {
 		while (delivery->room && (op = cosy_page_collect(loop)))
 			cosy_deliver(loop, op, delivery);
-	} while (delivery->room && cosy_ring_answer(loop));
+	} while (delivery->room && answer(loop));
 	if (delivery->count == delivered)
 		return;
 	cosy_loop_changed(loop);
@@ -419,11 +453,11 @@ static COSY_ALWAYS_INLINE int wait_locked(struct cosy_loop *loop, const struct g
 /* Make the descriptor readable at the time of the first timer, and now if there is work. */
 static void prepare_external(struct cosy_loop *loop)
 {
-	uint64_t next = cosy_timers_next(loop);
+	uint64_t next = cosy_timers_next(&loop->timers);
 	struct itimerspec time = { 0 };
 
-	if (cosy_page_done(loop) || cosy_ring_is_due(loop) ||
-	    loop->page->submit_head != loop->page->submit_tail)
+	if (cosy_page_done(loop) || cosy_ring_is_due(&loop->ring) ||
+	    cosy_page_submitted(&loop->page))
 		cosy_loop_wake(loop);
 	if (next == UINT64_MAX)
 		next = 0;
@@ -460,11 +494,11 @@ static COSY_ALWAYS_INLINE int wait_or_enter(struct cosy_loop *loop, unsigned int
 	for (;;) {
 		int err;
 
-		if (loop->has_ring && cosy_submit_begin(loop->submit)) {
+		if (loop->has_ring && cosy_submit_begin(loop->ring.submit)) {
 			if (min || !loop->ring.others)
 				return cosy_ring_wait(loop, min, until, stops, delivered);
 			/* Events are to be delivered that have happened, also for others. */
-			cosy_submit_end(loop->submit);
+			cosy_submit_end(loop->ring.submit);
 		}
 		err = cosy_loop_enter(loop);
 		if (err)
@@ -541,7 +575,7 @@ COSY_EXPORT int cosy_wait(struct cosy_loop *loop, unsigned int min,
 
 	if (min > COSY_WAIT_MAX || (min && !until))
 		return -EINVAL;
-	if (!loop->has_ring || !min || COSY_UNLIKELY(!cosy_submit_begin(loop->submit)))
+	if (!loop->has_ring || !min || COSY_UNLIKELY(!cosy_submit_begin(loop->ring.submit)))
 		return wait_in_turn(loop, min, until, stops);
 	err = cosy_ring_wait(loop, min, until, stops, &delivered);
 	if (COSY_UNLIKELY(err == -EAGAIN))

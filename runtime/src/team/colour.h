@@ -10,7 +10,7 @@
 
 #include <cosy/team.h>
 
-#include "async/colours.h"
+#include "async/colour.h"
 #include "async/lock.h"
 
 struct cosy_worker;

@@ -12,7 +12,9 @@
 
 #include <cosy/share.h>
 
-#include "async/loop.h"
+#include "async/create.h"
+#include "async/lock.h"
+#include "async/thread.h"
 #include "device/extensible.h"
 #include "device/sys.h"
 #include "team/team.h"

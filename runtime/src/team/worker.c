@@ -13,7 +13,11 @@
 
 #include <cosy/share.h>
 
-#include "async/loop.h"
+#include "async/colour.h"
+#include "async/cpu.h"
+#include "async/create.h"
+#include "async/inline.h"
+#include "async/lock.h"
 #include "device/sys.h"
 #include "team/team.h"
 

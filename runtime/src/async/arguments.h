@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * arguments.h - calls that do not wait because of their arguments.
+ */
+#ifndef COSY_LOOP_ARGUMENTS_H
+#define COSY_LOOP_ARGUMENTS_H
+
+#include <stdbool.h>
+#include <time.h>
+
+#include <linux/cosy_async.h>
+
+#include "descriptor.h"
+
+struct cosy_loop;
+struct cosy_slot;
+
+/** cosy_asks_not_to_wait() - return true if the arguments of the call say that it must not wait */
+bool cosy_asks_not_to_wait(const struct cosy_async_entry *entry);
+
+/** cosy_has_wrong_message() - return true if a call fails at once because of its message */
+bool cosy_has_wrong_message(const struct cosy_async_entry *entry);
+
+/** cosy_has_unknown_flags() - return true if the call has flags that the kernel does not know */
+bool cosy_has_unknown_flags(const struct cosy_loop *loop, const struct cosy_async_entry *entry);
+
+/** cosy_time_is_readable() - return true if the kernel can read a time */
+bool cosy_time_is_readable(const struct timespec *time);
+
+/** enum cosy_beginning - how to begin with the first entry of a list */
+enum cosy_beginning {
+	COSY_BEGIN_ATTEMPT,
+	COSY_BEGIN_WAITING,	/* until the descriptor is ready; then a thread makes the call */
+	COSY_BEGIN_THREAD,	/* a thread makes the call at once, because there may never be an event */
+};
+
+/**
+ * cosy_polled_beginning() - decide how a read or write begins that cannot be made with RWF_NOWAIT
+ *
+ * Because of its arguments, it may end at once, although the descriptor is not ready.
+ */
+enum cosy_beginning cosy_polled_beginning(const struct cosy_loop *loop,
+					  const struct cosy_slot *s,
+					  const struct cosy_async_entry *entry,
+					  const struct cosy_descriptor *d);
+
+#endif /* COSY_LOOP_ARGUMENTS_H */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * calls.h - which calls there are, how each one waits, and what it does with descriptors.
+ */
+#ifndef COSY_LOOP_CALLS_H
+#define COSY_LOOP_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#include <linux/cosy_async.h>
+
+/** enum cosy_how - how a call waits (waits.def) */
+enum cosy_how {
+	COSY_HOW_DISK,		/* for a limited time: a thread makes it */
+	COSY_HOW_REFUSED,	/* the call is not allowed */
+	COSY_HOW_NOWAIT,	/* does not wait in the module; otherwise as DISK */
+	COSY_HOW_DIRECT,	/* never waits */
+	COSY_HOW_READ,
+	COSY_HOW_WRITE,
+	COSY_HOW_RECEIVE,
+	COSY_HOW_SEND,
+	COSY_HOW_ACCEPT,
+	COSY_HOW_CONNECT,
+	COSY_HOW_POLL,
+	COSY_HOW_SLEEP,
+	COSY_HOW_SIGNAL,
+	COSY_HOW_CLOSE,
+	COSY_HOW_LOCK,
+	COSY_HOW_THREAD,
+	COSY_HOW_TIMED,		/* the same; a signal neither ends nor restarts it */
+	COSY_HOW_COMPOUND,	/* not a call: the module runs a compound */
+};
+
+/** cosy_how() - return how a call waits */
+enum cosy_how cosy_how(long nr);
+
+/** cosy_call_moves() - test whether a call of a compound does the same in each thread */
+bool cosy_call_moves(long nr);
+
+/** cosy_takes_fd() - return true if the first argument of a call is a descriptor */
+bool cosy_takes_fd(long nr);
+
+/** cosy_receives_nothing() - return true if the call of an entry receives 0 bytes */
+static inline bool cosy_receives_nothing(const struct cosy_async_entry *entry)
+{
+	return entry->nr == SYS_recvfrom && !entry->args[2];
+}
+
+/** cosy_has_offset() - return true if the call has an offset in the file as its last argument */
+bool cosy_has_offset(uint32_t nr);
+
+/**
+ * cosy_closed_range() - get the descriptors that a call of kind CLOSE closes
+ * @first: set to the first one
+ * @last:  set to the last one; less than @first if there are none
+ */
+void cosy_closed_range(long nr, const uint64_t args[6], uint32_t *first, uint32_t *last);
+
+/** cosy_fd_is_in() - return true if a descriptor, which may be negative, is in a range */
+static inline bool cosy_fd_is_in(int fd, uint32_t first, uint32_t last)
+{
+	return fd >= 0 && (uint32_t)fd >= first && (uint32_t)fd <= last;
+}
+
+#endif /* COSY_LOOP_CALLS_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * create.h - creates and destroys loops.
+ */
+#ifndef COSY_LOOP_CREATE_H
+#define COSY_LOOP_CREATE_H
+
+#include <stdbool.h>
+
+struct cosy_loop;
+
+/**
+ * cosy_loop_quiesce() - prevent calls that cannot be cancelled
+ *
+ * Return: true with the lock taken; while it is held, no such call runs or begins. false if a
+ * thread makes such a call.
+ */
+bool cosy_loop_quiesce(struct cosy_loop *loop);
+
+/** cosy_loop_close() - complete all operations, end the threads, and release the lock */
+void cosy_loop_close(struct cosy_loop *loop);
+
+/** cosy_loop_free() - free a closed loop */
+void cosy_loop_free(struct cosy_loop *loop);
+
+#endif /* COSY_LOOP_CREATE_H */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * dispatch.h - makes attempts; continues entries whose time has come or whose descriptor is ready.
+ */
+#ifndef COSY_LOOP_DISPATCH_H
+#define COSY_LOOP_DISPATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attempt.h"
+#include "loop.h"
+#include "module.h"
+
+/** cosy_attempts_make() - make all attempts, and those that result from them */
+void cosy_attempts_make(struct cosy_loop *loop);
+
+/**
+ * cosy_attempts_pending() - test whether cosy_attempts_make() has anything to do
+ *
+ * A thread that has made a call may have added attempts while another one was in a callback.
+ */
+static inline bool cosy_attempts_pending(const struct cosy_loop *loop)
+{
+	return loop->attempts.count || cosy_module_submitted(&loop->module) ||
+	       cosy_module_done(&loop->module);
+}
+
+/** cosy_attempts_flush() - cosy_attempts_make() if the batch has COSY_ATTEMPTS attempts */
+static inline void cosy_attempts_flush(struct cosy_loop *loop)
+{
+	if (loop->attempts.count >= COSY_ATTEMPTS)
+		cosy_attempts_make(loop);
+}
+
+/** cosy_attempts_in_user_mode() - make @n attempts, each by a system call */
+void cosy_attempts_in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a,
+				uint32_t n);
+
+/** cosy_timers_expire() - complete all entries whose time has come, or attempt their calls */
+void cosy_timers_expire(struct cosy_loop *loop);
+
+/** cosy_descriptor_event() - continue entries after epoll has reported events */
+void cosy_descriptor_event(struct cosy_loop *loop, int fd, uint32_t events);
+
+#endif /* COSY_LOOP_DISPATCH_H */

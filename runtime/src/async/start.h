@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * start.h - how an entry is executed.
+ */
+#ifndef COSY_LOOP_START_H
+#define COSY_LOOP_START_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cosy_attempt;
+struct cosy_loop;
+struct cosy_slot;
+
+/**
+ * cosy_blocks() - return true if a call that is made unchanged would block
+ *
+ * The program may have changed O_NONBLOCK since the last call, and so may another process that has
+ * the open file.
+ */
+bool cosy_blocks(const struct cosy_slot *s);
+
+/** cosy_start() - begin with an entry that was taken from the ring */
+void cosy_start(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_start_waited() - let an entry, which is in no ring, wait for its descriptor as before */
+void cosy_start_waited(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_start_attempt() - attempt the call of an entry without blocking
+ *
+ * If the entry is in a list, it is at the head. When the batch is made, cosy_attempted() gets the
+ * result.
+ */
+void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_start_sent() - begin with a send of which @sent bytes were sent */
+void cosy_start_sent(struct cosy_loop *loop, uint32_t slot, uint32_t sent);
+
+/** cosy_read_by_thread() - let a thread make the call of a buffered entry */
+void cosy_read_by_thread(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_attempted() - continue an entry after its attempt */
+void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *attempt);
+
+/** cosy_start_waiting() - let an entry at the head of a list wait for its descriptor */
+void cosy_start_waiting(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_start_ready() - continue the entry at the head of a list after epoll has reported events */
+void cosy_start_ready(struct cosy_loop *loop, uint32_t slot, uint32_t events);
+
+/**
+ * cosy_finish() - finish an entry with the result of its call
+ *
+ * Removes it from its list, completes it, and begins with the next entry of the list.
+ */
+void cosy_finish(struct cosy_loop *loop, uint32_t slot, int64_t result);
+
+/**
+ * cosy_start_next() - begin with the new head of a list
+ * @before: copy of the slot of the previous head, from before its removal
+ */
+void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before);
+
+/** cosy_thread_made() - the same as cosy_finish(), in the thread that has made the call */
+void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result);
+
+/** cosy_end() - the same as cosy_finish(), without beginning the next entry of the list */
+void cosy_end(struct cosy_loop *loop, uint32_t slot, int64_t result);
+
+#endif /* COSY_LOOP_START_H */

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * submit.h - submits calls: to the ring in the module, to the loop's page, or to a processor.
+ */
+#ifndef COSY_LOOP_SUBMIT_H
+#define COSY_LOOP_SUBMIT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <cosy/async.h>
+#include <linux/cosy_ring.h>
+
+#include "calls.h"
+#include "descriptor.h"
+#include "inline.h"
+#include "loop.h"
+#include "ring.h"
+
+struct cosy_cpu;
+struct cosy_submit_entry;
+
+/**
+ * cosy_page_reserve() - take a slot for a function that begins
+ * @op:   the operation of each of its calls. It completes immediately, so that the function is
+ *	  resumed for the first time
+ * @slot: set to the slot
+ *
+ * Return: 0, -EAGAIN or -ESHUTDOWN.
+ */
+int cosy_page_reserve(struct cosy_loop *loop, struct cosy_async *op, uint32_t *slot);
+
+/**
+ * cosy_page_submit_reserved() - submit a call of a function
+ * @slot: its slot, whose entry is set
+ */
+void cosy_page_submit_reserved(struct cosy_loop *loop, struct cosy_async *op, uint32_t slot,
+			   enum cosy_how how);
+
+/** cosy_page_wait_reserved() - the same for a call that the module has waited to make: wait further */
+void cosy_page_wait_reserved(struct cosy_loop *loop, struct cosy_async *op, uint32_t slot,
+			 enum cosy_how how);
+
+/** cosy_page_send_reserved() - send the compound of a function to a processor; the entry is set */
+void cosy_page_send_reserved(struct cosy_loop *loop, struct cosy_async *op, uint32_t slot,
+			 struct cosy_cpu *cpu);
+
+/**
+ * cosy_page_submit() - submit a call to this loop, which must have a free slot
+ * @op:  an operation that is not pending, or NULL
+ * @how: how the call waits; or COMPOUND
+ */
+void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
+		      long nr, const uint64_t args[6]);
+
+/**
+ * cosy_page_submit_again() - submit a call that the ring does not make
+ * @flags: number of bytes that it has sent, or COSY_RING_WAITED
+ */
+void cosy_page_submit_again(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
+			    long nr, const uint64_t args[6], uint32_t flags);
+
+/** cosy_page_submit_anywhere() - cosy_page_submit(), to the ring if that takes the call */
+void cosy_page_submit_anywhere(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
+			       long nr, const uint64_t args[6]);
+
+/**
+ * cosy_page_take() - take a slot, of which one is free, for a call, and set its entry
+ * @op: an operation that is not pending, or NULL
+ *
+ * The caller publishes or starts it.
+ *
+ * Return: the slot.
+ */
+uint32_t cosy_page_take(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how, long nr,
+			const uint64_t args[6]);
+
+/**
+ * cosy_page_check() - test whether an operation can be submitted
+ * @op:	    the operation, or NULL
+ * @places: number of places that it needs
+ *
+ * Return: 0, -ESHUTDOWN, -EBUSY or -EAGAIN.
+ */
+int cosy_page_check(const struct cosy_loop *loop, const struct cosy_async *op, int32_t places);
+
+/** cosy_page_precedes() - return true if an entry of the loop's page has to come before a call */
+bool cosy_page_precedes(const struct cosy_loop *loop, enum cosy_how how, long nr, uint64_t fd);
+
+/** cosy_page_publish() - submit the entry of a slot that cosy_page_take() has returned */
+void cosy_page_publish(struct cosy_loop *loop, uint32_t slot);
+
+/* Return true if a read() or write() does what recvfrom() or sendto() without flags does. */
+static inline bool cosy_ring_transfers(const struct cosy_loop *loop, const struct cosy_async *op,
+				       const uint64_t args[6])
+{
+	const struct cosy_descriptor *d;
+
+	/* What comes back from the ring has to be the original call again: see COSY_RING_AS_FILE. */
+	if (!op || (uint32_t)args[0] >= COSY_SUBMIT_MAX_FD)
+		return false;
+	/* With other lengths, these calls fail or end at once, and recvfrom() waits. */
+	if (!args[2] || args[2] > INT_MAX)
+		return false;
+	d = cosy_descriptor_find(&loop->fds, (int)args[0]);
+	return d && d->kind == COSY_KIND_SOCKET && d->type == SOCK_STREAM;
+}
+
+/* Return true if a descriptor is probably a file on a disk. The module looks whether it is one. */
+static inline bool cosy_ring_reads(const struct cosy_loop *loop, uint64_t fd)
+{
+	const struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, (int)fd);
+
+	return d && (d->kind == COSY_KIND_DISK || d->opened);
+}
+
+/*
+ * Return true if the ring may close a descriptor: the ring has opened it, and only the ring has used it
+ * since. The module looks whether it is a file.
+ */
+static inline bool cosy_ring_closes(const struct cosy_loop *loop, uint64_t fd)
+{
+	const struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, (int)fd);
+
+	return d && d->opened && d->kind == COSY_KIND_UNKNOWN && !d->added && !loop->cpus &&
+	       !loop->cpu;
+}
+
+/**
+ * cosy_ring_submits() - test whether the ring takes a call, without a check of its order
+ * @op: the operation, or NULL
+ *
+ * The loop is locked, or the calling thread has the ring.
+ */
+static COSY_ALWAYS_INLINE bool cosy_ring_submits(const struct cosy_loop *loop,
+						 const struct cosy_async *op, enum cosy_how how,
+						 long nr, const uint64_t args[6])
+{
+	switch (how) {
+	case COSY_HOW_DIRECT:
+	case COSY_HOW_NOWAIT:
+		return true;
+	case COSY_HOW_RECEIVE:
+		if ((uint32_t)args[0] >= COSY_SUBMIT_MAX_FD)
+			return false;
+		return nr == SYS_recvfrom ? args[2] && !(args[3] & COSY_RING_RECEIVE_UNUSUAL) :
+					    !(args[2] & COSY_RING_RECEIVE_UNUSUAL);
+	case COSY_HOW_ACCEPT:
+		return (uint32_t)args[0] < COSY_SUBMIT_MAX_FD;
+	case COSY_HOW_SEND:
+		return !((nr == SYS_sendto ? args[3] : args[2]) & COSY_RING_SEND_UNUSUAL);
+	case COSY_HOW_READ:
+		if (nr == SYS_pread64 || (nr == SYS_read && cosy_ring_reads(loop, args[0])))
+			return true;
+		return nr == SYS_read && cosy_ring_transfers(loop, op, args);
+	case COSY_HOW_WRITE:
+		return nr == SYS_write && cosy_ring_transfers(loop, op, args);
+	case COSY_HOW_CLOSE:
+		return nr == SYS_close && cosy_ring_closes(loop, args[0]);
+	default:
+		return false;
+	}
+}
+
+/* Add a receive that has other arguments than a recvfrom() without an address. */
+static inline void cosy_ring_add_receive(struct cosy_loop *loop, struct cosy_async *op, uint32_t nr,
+					 const uint64_t args[6])
+{
+	struct cosy_submit *s = loop->ring.submit;
+
+	cosy_submit_write(s, &s->receives[s->receives_tail++ & s->mask], op,
+			  COSY_SUBMIT_RING | COSY_SUBMIT_RECEIVE | (uint32_t)args[0], nr, 6, args[0],
+			  args[1], args[2], args[3], args[4], args[5]);
+}
+
+/**
+ * cosy_ring_submit() - submit a call to the ring, which takes it; needs the lock
+ * @op: an operation that is not pending, or NULL
+ */
+static COSY_ALWAYS_INLINE void cosy_ring_submit(struct cosy_loop *loop, struct cosy_async *op,
+						long nr, const uint64_t args[6])
+{
+	struct cosy_submit *s = loop->ring.submit;
+
+	loop->ring.looked = false;
+	switch (nr) {
+	case SYS_recvfrom:
+		if (COSY_UNLIKELY(args[4])) {
+			cosy_ring_add_receive(loop, op, SYS_recvfrom, args);
+			break;
+		}
+		cosy_submit_add_receive(s, op, (uint32_t)args[0], args[1], args[2],
+					args[3]);
+		break;
+	case SYS_recvmsg:
+	case SYS_accept:
+	case SYS_accept4:
+		cosy_ring_add_receive(loop, op, (uint32_t)nr, args);
+		break;
+	case SYS_read:
+		if (cosy_ring_reads(loop, args[0])) {
+			cosy_submit_add_call(s, op, SYS_read, 3, args[0], args[1],
+					     args[2], 0, 0, 0);
+			break;
+		}
+		cosy_submit_add_receive(s, op, (uint32_t)args[0], args[1], args[2], 0);
+		op->slot |= COSY_RING_AS_FILE;
+		break;
+	case SYS_open:
+	case SYS_openat:
+		cosy_submit_add_call(s, op, (uint32_t)nr, 4, args[0], args[1], args[2],
+				     args[3], 0, 0);
+		if (op)
+			op->slot |= COSY_RING_OPENS;
+		break;
+	case SYS_close:
+		/* The next file with this number is another one. */
+		cosy_descriptor_find(&loop->fds, (int)args[0])->opened = false;
+		cosy_submit_add_call(s, op, SYS_close, 1, args[0], 0, 0, 0, 0, 0);
+		break;
+	case SYS_write:
+		cosy_submit_add_call(s, op, SYS_sendto, 6, args[0], args[1], args[2], 0,
+				     0, 0);
+		op->slot |= COSY_RING_AS_FILE;
+		break;
+	default:
+		cosy_submit_add_call(s, op, (uint32_t)nr, 6, args[0], args[1], args[2],
+				     args[3], args[4], args[5]);
+	}
+}
+
+/** cosy_ring_submit_reserved() - the same for a call of a function, which has a slot */
+static COSY_ALWAYS_INLINE void cosy_ring_submit_reserved(struct cosy_loop *loop,
+							 struct cosy_async *op, long nr,
+							 const uint64_t args[6])
+{
+	/* The slot is its place: there is room for as many as there are slots. */
+	loop->ring.submit->room++;
+	loop->ring.of_tasks++;
+	cosy_ring_submit(loop, op, nr, args);
+	op->slot |= COSY_RING_OF_TASK;
+}
+
+/** cosy_ring_submit_reply() - submit a reply; it has the arguments of a send and of a receive */
+static inline void cosy_ring_submit_reply(struct cosy_submit *s, struct cosy_async *op,
+					  const uint64_t send[6], const uint64_t receive[6])
+{
+	struct cosy_submit_entry *entry = &s->receives[s->receives_tail & s->mask];
+	const uint32_t place = s->calls_tail;
+
+	cosy_submit_add_receive(s, op, (uint32_t)receive[0], receive[1], receive[2], receive[3]);
+	entry->flags = place << 1 | COSY_RING_LINKED;
+	cosy_submit_add_call(s, NULL, SYS_sendto, 5, send[0], send[1], send[2], send[3], 0, 0);
+	entry = &s->calls[place & s->mask];
+	entry->flags = COSY_RING_LINKED;
+	entry->op = (uintptr_t)op;
+	op->slot |= COSY_RING_REPLY;
+}
+
+#endif /* COSY_LOOP_SUBMIT_H */

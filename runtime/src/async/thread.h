@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * thread.h - threads that make blocking calls.
+ */
+#ifndef COSY_LOOP_THREAD_H
+#define COSY_LOOP_THREAD_H
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lock.h"
+#include "queue.h"
+
+struct cosy_loop;
+
+/**
+ * struct cosy_pool - threads that make calls
+ * @loop:    their loop
+ * @queued:  entries that wait for a thread
+ * @lent:    entries that were lent to the module; threads of this pool make their calls there
+ * @ids:     the @threads threads, with room for @max; NULL before the first one
+ * @threads: number of threads
+ * @idle:    number of threads that have nothing to do, or are in the module
+ * @inside:  number of threads that are in the module
+ * @max:     maximum number of threads
+ * @work:    signalled when there is work
+ */
+struct cosy_pool {
+	struct cosy_loop *loop;
+	struct cosy_queue queued;
+	struct cosy_queue lent;
+	pthread_t *ids;
+	uint32_t threads;
+	uint32_t idle;
+	uint32_t inside;
+	uint32_t max;
+	struct cosy_event work;
+};
+
+/**
+ * struct cosy_threads - the threads of a loop that make calls
+ * @disk:    threads for calls that use a disk
+ * @waits:   threads for calls that may wait for ever
+ * @calling: number of entries whose calls they are making
+ * @allowed: CPUs on which they may run; NULL: those of the thread that starts them
+ */
+struct cosy_threads {
+	struct cosy_pool disk;
+	struct cosy_pool waits;
+	uint32_t calling;
+	const cpu_set_t *allowed;
+};
+
+/**
+ * cosy_thread_start() - start a thread in which all signals are blocked
+ * @thread: set to the thread
+ * @main:   its function
+ * @arg:    argument of that function
+ * @cpus:   CPUs on which it may run; NULL: those of the calling thread
+ *
+ * Return: 0 or an error number.
+ */
+int cosy_thread_start(pthread_t *thread, void *(*main)(void *), void *arg,
+		      const cpu_set_t *cpus);
+
+/** cosy_thread_join() - wait until a thread has ended. Not a cancellation point */
+void cosy_thread_join(pthread_t thread);
+
+/**
+ * cosy_pass_signal_on() - send the process the signal that a call has sent to its own thread
+ * @result: result of the call
+ *
+ * Threads of the loop block all signals. Natively the program's thread would have got it.
+ */
+void cosy_pass_signal_on(long result);
+
+/** cosy_pool_init() - initialise a pool without threads */
+void cosy_pool_init(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t max);
+
+/** cosy_thread_call() - let a thread make the call of an entry */
+void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk);
+
+/** cosy_thread_cancel() - take a QUEUED entry back */
+void cosy_thread_cancel(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_thread_returned() - continue an entry that was lent to the module and has come back
+ * @made:   the call has been made
+ * @result: result of the call, if it has
+ */
+void cosy_thread_returned(struct cosy_loop *loop, uint32_t slot, bool made,
+			  int64_t result);
+
+/** cosy_thread_cancel_lent() - cancel a lent entry. Return: 0, -ENOENT or -EALREADY */
+int cosy_thread_cancel_lent(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_threads_running() - return the number of lent entries whose calls are being made */
+uint32_t cosy_threads_running(const struct cosy_loop *loop);
+
+/** cosy_threads_stop() - keep threads from beginning calls. Return: false if one makes a call */
+bool cosy_threads_stop(struct cosy_loop *loop);
+
+/**
+ * cosy_pool_end() - end the threads of a pool, which must be idle, and wait for that
+ *
+ * Releases the lock meanwhile.
+ */
+void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool);
+
+#endif /* COSY_LOOP_THREAD_H */
