@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * arguments.c - calls that do not wait because of their arguments, or fail at once.
+ * arguments.c - what the arguments of a call say: its descriptor, and whether it waits.
  *
  * Where the kernel can be asked, it is: it checks the same arguments in a call that has no effect.
  */
@@ -20,11 +20,8 @@
 
 #include "device/sys.h"
 #include "arguments.h"
-#include "calls.h"
 #include "connection.h"
-#include "descriptor.h"
 #include "loop.h"
-#include "slot.h"
 
 /* The C library's headers have these for GNU sources only. */
 #ifndef F_OFD_SETLKW
@@ -282,4 +279,44 @@ bool cosy_time_is_readable(const struct timespec *time)
 {
 	/* The clock is refused after the time was read. */
 	return cosy_sys6(SYS_clock_nanosleep, OWN_CPU_TIME, 0, (long)time, 0, 0, 0) != -EFAULT;
+}
+
+bool cosy_blocks(const struct cosy_slot *s)
+{
+	long flags = cosy_sys(SYS_fcntl, s->fd, F_GETFL, 0);
+	long mode = flags & O_ACCMODE;
+
+	/* Otherwise the call fails, and there may never be an event. */
+	return flags >= 0 && !(flags & O_NONBLOCK) &&
+	       !(s->how == COSY_HOW_READ && mode == O_WRONLY) &&
+	       !(s->how == COSY_HOW_WRITE && mode == O_RDONLY);
+}
+
+/* Return the descriptor of a poll() of one, or -1. The kernel has not read the argument yet. */
+static int polled_fd(const struct cosy_async_entry *entry)
+{
+	const struct pollfd *poll = (const struct pollfd *)entry->args[0];
+	long result;
+
+	if (entry->args[1] != 1 || !poll)
+		return -1;
+	/* It reads as many bytes, and then refuses the first argument. */
+	result = cosy_sys6(SYS_rt_sigprocmask, -1, (long)poll, 0, sizeof(*poll), 0, 0);
+	return result == -EFAULT ? -1 : poll->fd;
+}
+
+int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
+
+	switch (loop->page.slots[slot].how) {
+	case COSY_HOW_DIRECT:
+	case COSY_HOW_CLOSE:
+	case COSY_HOW_COMPOUND:
+		return -1;
+	case COSY_HOW_POLL:
+		return polled_fd(entry);
+	default:
+		return cosy_takes_fd(entry->nr) ? (int)entry->args[0] : -1;
+	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * arguments.h - calls that do not wait because of their arguments.
+ * arguments.h - what the arguments of a call say: its descriptor, and whether it waits.
  */
 #ifndef COSY_LOOP_ARGUMENTS_H
 #define COSY_LOOP_ARGUMENTS_H
@@ -27,11 +27,22 @@ bool cosy_has_unknown_flags(const struct cosy_loop *loop, const struct cosy_asyn
 /** cosy_time_is_readable() - return true if the kernel can read a time */
 bool cosy_time_is_readable(const struct timespec *time);
 
+/**
+ * cosy_blocks() - return true if a call that is made unchanged would block
+ *
+ * The program may have changed O_NONBLOCK since the last call, and so may another process that has
+ * the open file.
+ */
+bool cosy_blocks(const struct cosy_slot *s);
+
+/** cosy_slot_fd() - return the descriptor that an entry uses, or -1 */
+int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot);
+
 /** enum cosy_beginning - how to begin with the first entry of a list */
 enum cosy_beginning {
 	COSY_BEGIN_ATTEMPT,
 	COSY_BEGIN_WAITING,	/* until the descriptor is ready; then a thread makes the call */
-	COSY_BEGIN_THREAD,	/* a thread makes the call at once, because there may never be an event */
+	COSY_BEGIN_THREAD,	/* a thread makes the call at once: there may never be an event */
 };
 
 /**

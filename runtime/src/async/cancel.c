@@ -10,19 +10,11 @@
 
 #include "device/export.h"
 #include "device/sys.h"
-#include "calls.h"
 #include "cancel.h"
 #include "cpu.h"
-#include "descriptor.h"
 #include "dispatch.h"
 #include "loop.h"
-#include "module.h"
-#include "ring.h"
-#include "slot.h"
 #include "start.h"
-#include "task.h"
-#include "thread.h"
-#include "timer.h"
 
 /* Return true for a close() of a function, which must be made: the function would not repeat it. */
 static bool must_be_made(const struct cosy_slot *s)
@@ -102,7 +94,7 @@ static int cancel_entry(struct cosy_loop *loop, uint32_t slot)
 	int err;
 
 	/* The module can only cancel entries that it has taken. */
-	cosy_module_settle(loop);
+	cosy_dispatch_settle(loop);
 	before = loop->page.slots[slot];
 	err = cosy_slot_cancel(loop, slot);
 	if (err)
@@ -134,7 +126,7 @@ COSY_EXPORT int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op)
 		if (loop->page.entries[op->slot].user_data == (uintptr_t)op) {
 			err = cancel_entry(loop, op->slot);
 		} else {
-			call = cosy_task_cancel(loop, op);
+			call = cosy_above.cancel_task(loop, op);
 			if (call && cosy_ring_has(call))
 				cosy_ring_cancel(loop, call);
 			else if (call)
@@ -144,35 +136,6 @@ COSY_EXPORT int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op)
 	}
 	cosy_loop_leave(loop);
 	return err;
-}
-
-/* Return the descriptor of a poll() of one, or -1. The kernel has not read the argument yet. */
-static int polled_fd(const struct cosy_async_entry *entry)
-{
-	const struct pollfd *poll = (const struct pollfd *)entry->args[0];
-	long result;
-
-	if (entry->args[1] != 1 || !poll)
-		return -1;
-	/* It reads as many bytes, and then refuses the first argument. */
-	result = cosy_sys6(SYS_rt_sigprocmask, -1, (long)poll, 0, sizeof(*poll), 0, 0);
-	return result == -EFAULT ? -1 : poll->fd;
-}
-
-int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot)
-{
-	const struct cosy_async_entry *entry = &loop->page.entries[slot];
-
-	switch (loop->page.slots[slot].how) {
-	case COSY_HOW_DIRECT:
-	case COSY_HOW_CLOSE:
-	case COSY_HOW_COMPOUND:
-		return -1;
-	case COSY_HOW_POLL:
-		return polled_fd(entry);
-	default:
-		return cosy_takes_fd(entry->nr) ? (int)entry->args[0] : -1;
-	}
 }
 
 /* Cancel entries that are still in the ring. Return their number. */
@@ -292,7 +255,7 @@ int cosy_fds_cancel_all(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
 	int cancelled;
 
-	cosy_module_settle(loop);
+	cosy_dispatch_settle(loop);
 	cancelled = cancel_submitted(loop, first, last);
 	cancelled += cosy_fds_cancel(loop, first, last);
 	cosy_loop_tell(loop);

@@ -9,9 +9,6 @@
 
 struct cosy_loop;
 
-/** cosy_slot_fd() - return the descriptor that an entry uses, or -1 */
-int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot);
-
 /**
  * cosy_fds_cancel_all() - cosy_fds_cancel(), also for entries that are still in the ring
  *

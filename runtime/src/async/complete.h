@@ -13,14 +13,8 @@
 #include <cosy/async.h>
 #include <linux/cosy_async.h>
 
-#include "colour.h"
-#include "inline.h"
-#include "lock.h"
 #include "loop.h"
-#include "page.h"
 #include "reply.h"
-#include "ring.h"
-#include "slot.h"
 
 /** cosy_page_release() - free a slot that does not belong to a function */
 static inline void cosy_page_release(struct cosy_loop *loop, uint32_t slot)

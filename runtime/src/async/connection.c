@@ -12,13 +12,8 @@
 #include <sys/syscall.h>
 
 #include "device/sys.h"
-#include "calls.h"
 #include "connection.h"
-#include "descriptor.h"
 #include "loop.h"
-#include "slot.h"
-#include "start.h"
-#include "thread.h"
 
 /* The C library's headers have this for GNU sources only. */
 #ifndef POLLRDHUP
@@ -50,30 +45,23 @@ static bool connect_tells(int fd)
 	return protocol == IPPROTO_TCP || protocol == IPPROTO_MPTCP;
 }
 
-void cosy_connection_ready(struct cosy_loop *loop, uint32_t slot)
+bool cosy_connection_made(const struct cosy_async_entry *entry, int fd, long *result)
 {
-	const struct cosy_async_entry *entry = &loop->page.entries[slot];
-	struct pollfd poll = { .fd = loop->page.slots[slot].fd, .events = POLLOUT };
+	struct pollfd poll = { .fd = fd, .events = POLLOUT };
 	int error = 0;
 	socklen_t size = sizeof(error);
 	long err;
 
 	/* An event that was reported before a callback may be one of the previous file. */
-	if (!cosy_sys(SYS_poll, (long)&poll, 1, 0)) {
-		cosy_start_waiting(loop, slot);
-		return;
+	if (!cosy_sys(SYS_poll, (long)&poll, 1, 0))
+		return false;
+	if (connect_tells(fd)) {
+		*result = cosy_sys(SYS_connect, fd, (long)entry->args[1], (long)entry->args[2]);
+		return *result != -EALREADY;
 	}
-	if (connect_tells(poll.fd)) {
-		err = cosy_sys(SYS_connect, poll.fd, (long)entry->args[1], (long)entry->args[2]);
-		if (err == -EALREADY)
-			cosy_start_waiting(loop, slot);
-		else
-			cosy_finish(loop, slot, err);
-		return;
-	}
-	err = cosy_sys6(SYS_getsockopt, poll.fd, SOL_SOCKET, SO_ERROR, (long)&error,
-			(long)&size, 0);
-	cosy_finish(loop, slot, err < 0 ? err : -error);
+	err = cosy_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_ERROR, (long)&error, (long)&size, 0);
+	*result = err < 0 ? err : -error;
+	return true;
 }
 
 bool cosy_connection_opens(const struct cosy_async_entry *entry, int64_t result)
@@ -126,15 +114,6 @@ static bool tcp_is_empty(int fd)
 	return !cosy_sys(SYS_ioctl, fd, FIONREAD, (long)&bytes) && !bytes;
 }
 
-/* Return true if a call that waits to send on a stream of AF_UNIX ends, because that is shut down. */
-static bool unix_send_ends(const struct cosy_slot *s, const struct cosy_descriptor *d)
-{
-	/* Without bytes the call does nothing else, and never waits. */
-	return s->list == COSY_LIST_OUT && d->kind == COSY_KIND_SOCKET &&
-	       d->type == SOCK_STREAM && is_unix(s->fd) &&
-	       cosy_sys6(SYS_sendto, s->fd, 0, 0, MSG_NOSIGNAL, 0, 0) == -EPIPE;
-}
-
 /* Take the error of a call that waits to send on a stream of AF_UNIX, and ends. */
 static int unix_send_error(int fd)
 {
@@ -143,14 +122,18 @@ static int unix_send_error(int fd)
 	return error ? error : EPIPE;
 }
 
-/*
- * Return true if a call on a stream ends because its connection has ended while it waited, and if
- * an attempt would have another effect than the blocking call. @error: set to its error, or 0.
- *
- * In TCP, the error stays for the next call after a partial transfer, and also if the call receives
- * no bytes: it ends with any event. A send of AF_UNIX gets the error, and raises no SIGPIPE.
- */
-static bool ends_with_connection(const struct cosy_loop *loop, uint32_t slot, int *error)
+bool cosy_connection_send_ended(const struct cosy_slot *s, const struct cosy_descriptor *d,
+				int *error)
+{
+	/* Without bytes the call does nothing else, and never waits. */
+	if (s->list != COSY_LIST_OUT || d->kind != COSY_KIND_SOCKET || d->type != SOCK_STREAM ||
+	    !is_unix(s->fd) || cosy_sys6(SYS_sendto, s->fd, 0, 0, MSG_NOSIGNAL, 0, 0) != -EPIPE)
+		return false;
+	*error = unix_send_error(s->fd);
+	return true;
+}
+
+bool cosy_connection_ended(const struct cosy_loop *loop, uint32_t slot, int *error)
 {
 	const struct cosy_slot *s = &loop->page.slots[slot];
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
@@ -171,36 +154,7 @@ static bool ends_with_connection(const struct cosy_loop *loop, uint32_t slot, in
 	       (s->list == COSY_LIST_OUT || tcp_is_empty(s->fd));
 }
 
-/* Finish a call whose connection has ended. The next one has waited, too: it is not attempted. */
-static void finish_with_connection(struct cosy_loop *loop, uint32_t slot, int error)
-{
-	const struct cosy_descriptor *d =
-		cosy_descriptor_find(&loop->fds, loop->page.slots[slot].fd);
-	const struct cosy_async_entry *entry;
-	const struct cosy_slot *s;
-	uint32_t next;
-
-	for (;;) {
-		entry = &loop->page.entries[slot];
-		next = loop->page.slots[slot].next;
-		cosy_end(loop, slot, entry->nr == SYS_recvmsg ? cosy_receive_nothing(entry, true) :
-								-error);
-		if (next == COSY_NO_SLOT)
-			return;
-		s = &loop->page.slots[next];
-		if (s->how == COSY_HOW_CONNECT || !unix_send_ends(s, d))
-			break;
-		error = unix_send_error(s->fd);
-		slot = next;
-	}
-	cosy_start_waiting(loop, next);
-}
-
-/*
- * Return true if a socket is shut down for receiving. Blocking calls then end without data, but those
- * that do not block return -EAGAIN on datagram sockets, and on listening ones of AF_UNIX.
- */
-static bool is_shut_down(const struct cosy_slot *s, const struct cosy_descriptor *d)
+bool cosy_connection_is_shut_down(const struct cosy_slot *s, const struct cosy_descriptor *d)
 {
 	struct pollfd poll = { .fd = s->fd, .events = POLLRDHUP };
 
@@ -209,40 +163,6 @@ static bool is_shut_down(const struct cosy_slot *s, const struct cosy_descriptor
 	       (d->type != SOCK_STREAM || s->how == COSY_HOW_ACCEPT) &&
 	       cosy_sys(SYS_poll, (long)&poll, 1, 0) > 0 &&
 	       poll.revents & POLLRDHUP;
-}
-
-/* Finish a call that receives nothing. It sets lengths in its arguments. */
-static void finish_shut_down(struct cosy_loop *loop, uint32_t slot)
-{
-	const struct cosy_slot *s = &loop->page.slots[slot];
-
-	if (cosy_blocks(s))
-		cosy_thread_call(loop, slot, false);
-	else if (s->how == COSY_HOW_RECEIVE)
-		cosy_finish(loop, slot, cosy_receive_nothing(&loop->page.entries[slot], true));
-	else
-		cosy_finish(loop, slot, s->how == COSY_HOW_ACCEPT ? -EINVAL : 0);
-}
-
-bool cosy_connection_ended(struct cosy_loop *loop, uint32_t slot)
-{
-	int error;
-
-	if (!ends_with_connection(loop, slot, &error))
-		return false;
-	finish_with_connection(loop, slot, error);
-	return true;
-}
-
-bool cosy_connection_shut_down(struct cosy_loop *loop, uint32_t slot)
-{
-	const struct cosy_slot *s = &loop->page.slots[slot];
-	const struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, s->fd);
-
-	if (!is_shut_down(s, d))
-		return false;
-	finish_shut_down(loop, slot);
-	return true;
 }
 
 bool cosy_connection_is_at_mark(int fd)

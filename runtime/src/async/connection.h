@@ -12,8 +12,13 @@
 
 struct cosy_loop;
 
-/** cosy_connection_ready() - finish a connect(), whose socket is ready, with its result */
-void cosy_connection_ready(struct cosy_loop *loop, uint32_t slot);
+/**
+ * cosy_connection_made() - get the result of a connect(), whose socket is ready
+ * @result: set to the result
+ *
+ * Return: false if the socket is not ready after all.
+ */
+bool cosy_connection_made(const struct cosy_async_entry *entry, int fd, long *result);
 
 /** cosy_connection_has_backlog() - test whether connect() fails with EAGAIN if a backlog is full */
 bool cosy_connection_has_backlog(int fd);
@@ -27,18 +32,33 @@ bool cosy_connection_has_backlog(int fd);
 bool cosy_connection_opens(const struct cosy_async_entry *entry, int64_t result);
 
 /**
- * cosy_connection_ended() - finish a call on a stream whose connection has ended while it waited
+ * cosy_connection_ended() - test whether a call on a stream ends with its connection
+ * @error: set to its error, or 0
  *
- * Return: false if an attempt has the effect of the blocking call; nothing was done.
+ * In TCP, the error stays for the next call after a partial transfer, and also if the call receives
+ * no bytes: it ends with any event. A send of AF_UNIX gets the error, and raises no SIGPIPE.
+ *
+ * Return: true if the connection has ended while the call waited, and an attempt would have another
+ * effect than the blocking call.
  */
-bool cosy_connection_ended(struct cosy_loop *loop, uint32_t slot);
+bool cosy_connection_ended(const struct cosy_loop *loop, uint32_t slot, int *error);
 
 /**
- * cosy_connection_shut_down() - finish a call that would block, and ends because of a shutdown()
+ * cosy_connection_send_ended() - the same for the next call, which waits to send on the stream
+ * @error: set to its error
  *
- * Return: false if it waits.
+ * Return: false if it waits, or is no call that sends on a stream of AF_UNIX.
  */
-bool cosy_connection_shut_down(struct cosy_loop *loop, uint32_t slot);
+bool cosy_connection_send_ended(const struct cosy_slot *s, const struct cosy_descriptor *d,
+				int *error);
+
+/**
+ * cosy_connection_is_shut_down() - test whether a socket is shut down for receiving
+ *
+ * Blocking calls then end without data, but those that do not block return -EAGAIN on datagram
+ * sockets, and on listening ones of AF_UNIX.
+ */
+bool cosy_connection_is_shut_down(const struct cosy_slot *s, const struct cosy_descriptor *d);
 
 /**
  * cosy_connection_is_at_mark() - test whether the next byte of a stream is urgent

@@ -24,12 +24,9 @@
 #include "region/region.h"
 #include "region/reserved.h"
 #include "function/counters.h"
-#include "calls.h"
 #include "coroutine.h"
 #include "cpu.h"
-#include "descriptor.h"
 #include "loop.h"
-#include "module.h"
 #include "submit.h"
 #include "task.h"
 

@@ -34,6 +34,7 @@
 #include "device/export.h"
 #include "device/sys.h"
 #include "calls.h"
+#include "arguments.h"
 #include "cancel.h"
 #include "complete.h"
 #include "cpu.h"

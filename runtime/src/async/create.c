@@ -19,15 +19,12 @@
 #include "complete.h"
 #include "cpu.h"
 #include "create.h"
-#include "descriptor.h"
 #include "dispatch.h"
-#include "lock.h"
 #include "loop.h"
-#include "module.h"
-#include "page.h"
-#include "ring.h"
-#include "slot.h"
-#include "thread.h"
+#include "reply.h"
+#include "start.h"
+#include "submit.h"
+#include "task.h"
 #include "wait.h"
 
 #define DEFAULT_ENTRIES	4096u
@@ -35,6 +32,15 @@
 #define DEFAULT_WAITERS	64u
 #define MAX_THREADS	256u
 #define MAX_WAITERS	1024u
+
+const struct cosy_above cosy_above = {
+	.made = cosy_thread_made,
+	.lost = cosy_dispatch_lost,
+	.again = cosy_page_submit_again,
+	.reply = cosy_reply_submit,
+	.cancel_task = cosy_task_cancel,
+	.task_slot = cosy_task_slot,
+};
 
 static uint32_t power_of_two(uint32_t n)
 {
@@ -200,7 +206,7 @@ static void cancel_all(struct cosy_loop *loop)
 	struct cosy_delivery none = { 0 };
 	struct cosy_async *op;
 
-	cosy_module_settle(loop);
+	cosy_dispatch_settle(loop);
 	cosy_ring_cancel_all(loop);
 	for (uint32_t slot = 0; slot < loop->page.fresh; slot++)
 		cosy_slot_cancel(loop, slot);
@@ -219,12 +225,36 @@ static void cancel_all(struct cosy_loop *loop)
 		 cosy_ring_outstanding(&loop->ring, &loop->page));
 }
 
+/* Keep threads from beginning calls. Return false if one makes a call. */
+static bool stop_threads(struct cosy_loop *loop)
+{
+	if (loop->threads.calling)
+		return false;
+	if (!loop->threads.disk.lent.count && !loop->threads.waits.lent.count)
+		return true;
+	/* Let the module publish calls that were made. */
+	if (loop->module.fd >= 0)
+		cosy_dispatch_module(loop);
+	else
+		cosy_attempts_make(loop);
+	cosy_module_recall(loop, false, true);
+	cosy_module_recall(loop, true, true);
+	if (!loop->threads.calling && !cosy_threads_running(loop))
+		return true;
+	/* If entries are queued, the threads have to stay outside the module. */
+	if (loop->threads.disk.queued.head == COSY_NO_SLOT)
+		cosy_module_recall(loop, false, false);
+	if (loop->threads.waits.queued.head == COSY_NO_SLOT)
+		cosy_module_recall(loop, true, false);
+	return false;
+}
+
 bool cosy_loop_quiesce(struct cosy_loop *loop)
 {
 	cosy_lock(&loop->lock);
 	if (loop->biased)
 		cosy_ring_take(loop);
-	if (cosy_threads_stop(loop))
+	if (stop_threads(loop))
 		return true;
 	/* What was complete already has been collected. */
 	cosy_loop_tell(loop);

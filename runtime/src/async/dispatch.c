@@ -10,20 +10,14 @@
 #include <sys/syscall.h>
 
 #include "device/sys.h"
-#include "attempt.h"
-#include "calls.h"
 #include "complete.h"
-#include "descriptor.h"
+#include "cpu.h"
 #include "dispatch.h"
-#include "lock.h"
 #include "loop.h"
-#include "module.h"
-#include "slot.h"
 #include "start.h"
-#include "timer.h"
 
-void cosy_attempts_in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a,
-				uint32_t n)
+/* Make @n attempts, each by a system call. */
+static void in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n)
 {
 	loop->info.entries += n;
 	for (uint32_t i = 0; i < n; i++) {
@@ -46,11 +40,89 @@ static bool module_makes(struct cosy_loop *loop, const struct cosy_attempt *a, u
 
 static void make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n)
 {
+	uint32_t left = n;
+
 	loop->info.attempts += n;
 	if (module_makes(loop, a, n))
-		cosy_module_make(loop, a, n);
-	else
-		cosy_attempts_in_user_mode(loop, a, n);
+		left = cosy_module_make(loop, a, n);
+	if (left)
+		in_user_mode(loop, a + n - left, left);
+}
+
+/*
+ * The module has completed an entry of kind COMPOUND: continue its task, which reads the entry in
+ * the page of its own loop.
+ */
+static void compound_done(struct cosy_loop *loop, uint32_t slot,
+			  const struct cosy_async_entry *entry)
+{
+	struct cosy_async_entry *own = loop->cpu ? cosy_cpu_entry(loop->cpu, slot) :
+						   &loop->module.entries[slot];
+
+	own->status = entry->status;
+	own->args[1] = entry->args[1];
+	loop->module.compounds--;
+	loop->module.inside--;
+	cosy_complete(loop, slot, (int64_t)entry->args[0]);
+}
+
+void cosy_compound_refused(struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_async_entry refused = {
+		.status = COSY_ENTRY_FREE,
+		.args = { (uint64_t)-ENODEV },
+	};
+
+	compound_done(loop, slot, &refused);
+}
+
+/* Continue an entry that was lent to the module and has come back. */
+static void lent_back(struct cosy_loop *loop, uint32_t slot, bool made, int64_t result)
+{
+	loop->module.inside--;
+	cosy_thread_returned(loop, slot, made);
+	if (made)
+		cosy_thread_made(loop, slot, result);
+}
+
+/* Take completions from the module, until @max attempts have resulted from them. */
+static void collect(struct cosy_loop *loop, uint32_t max)
+{
+	struct cosy_module *m = &loop->module;
+	const struct cosy_async_entry *entry;
+	uint32_t slot;
+
+	/*
+	 * Another thread may wait in epoll for what completes here. After this thread has
+	 * collected it, the module's descriptor is not readable, so wake that thread.
+	 */
+	if (loop->blocked && cosy_module_done(m))
+		cosy_loop_wake(loop);
+	while (loop->attempts.count < max && (entry = cosy_module_next(m, loop->page.mask, &slot))) {
+		struct cosy_slot *s = &loop->page.slots[slot];
+		struct cosy_attempt a;
+
+		a.nr = entry->nr;
+		a.result = (int64_t)entry->args[0];
+		a.slot = slot;
+		if (s->how == COSY_HOW_COMPOUND) {
+			compound_done(loop, slot, entry);
+			continue;
+		}
+		if (s->lent) {
+			lent_back(loop, slot, entry->status == COSY_ENTRY_DONE, a.result);
+			continue;
+		}
+		m->inside--;
+		s->state = COSY_SLOT_ATTEMPT;
+		if (entry->status == COSY_ENTRY_USER) {
+			for (int i = 0; i < 6; i++)
+				a.args[i] = entry->args[i];
+			in_user_mode(loop, &a, 1);
+		} else {
+			cosy_attempted(loop, &a);
+		}
+	}
 }
 
 void cosy_attempts_make(struct cosy_loop *loop)
@@ -67,8 +139,54 @@ void cosy_attempts_make(struct cosy_loop *loop)
 		if (cosy_module_submitted(&loop->module))
 			cosy_module_flush(loop);
 		if (loop->module.page)
-			cosy_module_collect(loop, COSY_ATTEMPTS);
+			collect(loop, COSY_ATTEMPTS);
 	}
+}
+
+void cosy_dispatch_settle(struct cosy_loop *loop)
+{
+	cosy_module_flush(loop);
+	if (!loop->module.page || !cosy_attempts_pending(loop))
+		return;
+	cosy_attempts_make(loop);
+	cosy_loop_tell(loop);
+}
+
+void cosy_dispatch_module(struct cosy_loop *loop)
+{
+	cosy_module_look(loop);
+	cosy_attempts_make(loop);
+}
+
+void cosy_dispatch_lost(struct cosy_loop *loop)
+{
+	struct cosy_module *m = &loop->module;
+
+	/*
+	 * Entries that the module has not taken have not begun; a compound's state is in its
+	 * frame.
+	 */
+	for (uint32_t i = m->page->submit_head; i != m->tail; i++) {
+		uint32_t slot = m->submitted[i & loop->page.mask];
+
+		if (loop->page.slots[slot].how == COSY_HOW_COMPOUND)
+			cosy_compound_refused(loop, slot);
+		else if (loop->page.slots[slot].lent)
+			lent_back(loop, slot, false, 0);
+	}
+	for (uint32_t slot = 0; slot < loop->page.fresh; slot++) {
+		if (loop->page.slots[slot].state != COSY_SLOT_IN_MODULE ||
+		    cosy_module_is_running(loop, slot))
+			continue;
+		/* The module gives it back, or a thread returns with it. */
+		if (loop->page.slots[slot].lent)
+			continue;
+		if (loop->page.slots[slot].how == COSY_HOW_COMPOUND)
+			cosy_module_await(loop, slot);
+		else
+			cosy_read_by_thread(loop, slot);
+	}
+	cosy_ring_lost(loop);
 }
 
 void cosy_timers_expire(struct cosy_loop *loop)

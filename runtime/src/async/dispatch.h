@@ -8,9 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attempt.h"
 #include "loop.h"
-#include "module.h"
 
 /** cosy_attempts_make() - make all attempts, and those that result from them */
 void cosy_attempts_make(struct cosy_loop *loop);
@@ -33,9 +31,25 @@ static inline void cosy_attempts_flush(struct cosy_loop *loop)
 		cosy_attempts_make(loop);
 }
 
-/** cosy_attempts_in_user_mode() - make @n attempts, each by a system call */
-void cosy_attempts_in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a,
-				uint32_t n);
+/** cosy_compound_refused() - complete an entry of kind COMPOUND that the module will not take */
+void cosy_compound_refused(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_dispatch_settle() - let the module take all entries, before something is cancelled
+ *
+ * What has ended is collected: it may be incomplete.
+ */
+void cosy_dispatch_settle(struct cosy_loop *loop);
+
+/** cosy_dispatch_module() - enter the module, and continue entries that are complete there */
+void cosy_dispatch_module(struct cosy_loop *loop);
+
+/**
+ * cosy_dispatch_lost() - the module cannot be used any more: let its entries wait for epoll
+ *
+ * Its page stays, because it may contain results.
+ */
+void cosy_dispatch_lost(struct cosy_loop *loop);
 
 /** cosy_timers_expire() - complete all entries whose time has come, or attempt their calls */
 void cosy_timers_expire(struct cosy_loop *loop);

@@ -8,10 +8,7 @@
 #include "device/descriptor.h"
 #include "device/export.h"
 #include "device/sys.h"
-#include "inline.h"
-#include "lock.h"
 #include "loop.h"
-#include "ring.h"
 
 int cosy_loop_enter(struct cosy_loop *loop)
 {

@@ -4,6 +4,8 @@
  *
  * Its lock protects everything but the indices of its page. It is not held during callbacks and
  * blocking calls. It is held during attempts, which do not block.
+ *
+ * Files that include this header have those of the parts, too.
  */
 #ifndef COSY_LOOP_H
 #define COSY_LOOP_H
@@ -19,6 +21,7 @@
 #include "attempt.h"
 #include "colour.h"
 #include "descriptor.h"
+#include "inline.h"
 #include "lock.h"
 #include "module.h"
 #include "page.h"
@@ -102,6 +105,29 @@ struct cosy_loop {
 };
 
 _Static_assert(offsetof(struct cosy_loop, ring.submit) == 0, "as cosy/submit.h says");
+
+/**
+ * struct cosy_above - what the files below dispatch.c call of it, and of those above
+ * @made:	  a thread has made the call of an entry: cosy_thread_made()
+ * @lost:	  the module was lost: cosy_dispatch_lost()
+ * @again:	  the ring gives a call back: cosy_page_submit_again()
+ * @reply:	  the ring gives a reply back: cosy_reply_submit()
+ * @cancel_task: cosy_task_cancel()
+ * @task_slot:	  cosy_task_slot()
+ */
+struct cosy_above {
+	void (*made)(struct cosy_loop *loop, uint32_t slot, int64_t result);
+	void (*lost)(struct cosy_loop *loop);
+	void (*again)(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how, long nr,
+		      const uint64_t args[6], uint32_t flags);
+	void (*reply)(struct cosy_loop *loop, struct cosy_async *op, const uint64_t send[6],
+		      int32_t sent, const uint64_t receive[6]);
+	struct cosy_async *(*cancel_task)(struct cosy_loop *loop, const struct cosy_async *op);
+	uint32_t (*task_slot)(const struct cosy_async *call);
+};
+
+/* create.c fills it in. */
+extern const struct cosy_above cosy_above;
 
 #define COSY_STOPPING	1u
 

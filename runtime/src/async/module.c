@@ -24,19 +24,8 @@
 #include "device/message.h"
 #include "device/options.h"
 #include "device/sys.h"
-#include "calls.h"
-#include "complete.h"
-#include "cpu.h"
-#include "descriptor.h"
-#include "dispatch.h"
-#include "lock.h"
 #include "loop.h"
 #include "module.h"
-#include "queue.h"
-#include "ring.h"
-#include "slot.h"
-#include "start.h"
-#include "thread.h"
 
 /* The features of a module that can run compounds of COSY_ASYNC functions. */
 #define NEEDED	(COSY_ASYNC_COMPOUNDS | COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES | \
@@ -290,41 +279,6 @@ static void put_entry(struct cosy_loop *loop, uint32_t slot, uint32_t nr,
 }
 
 /*
- * The module has completed an entry of kind COMPOUND: continue its task, which reads the entry in
- * the page of its own loop.
- */
-static void compound_done(struct cosy_loop *loop, uint32_t slot,
-			  const struct cosy_async_entry *entry)
-{
-	struct cosy_async_entry *own = loop->cpu ? cosy_cpu_entry(loop->cpu, slot) :
-						   &loop->module.entries[slot];
-
-	own->status = entry->status;
-	own->args[1] = entry->args[1];
-	loop->module.compounds--;
-	loop->module.inside--;
-	cosy_complete(loop, slot, (int64_t)entry->args[0]);
-}
-
-/* Complete an entry of kind COMPOUND that the module will not take. */
-static void compound_refused(struct cosy_loop *loop, uint32_t slot)
-{
-	const struct cosy_async_entry refused = {
-		.status = COSY_ENTRY_FREE,
-		.args = { (uint64_t)-ENODEV },
-	};
-
-	compound_done(loop, slot, &refused);
-}
-
-/* Continue an entry that was lent to the module and has come back. */
-static void lent_back(struct cosy_loop *loop, uint32_t slot, bool made, int64_t result)
-{
-	loop->module.inside--;
-	cosy_thread_returned(loop, slot, made, result);
-}
-
-/*
  * Close the descriptor, so that no thread stays in the module. If the number is still the loop's
  * descriptor, the module gives compounds back then.
  */
@@ -353,11 +307,7 @@ static bool is_submitted(const struct cosy_loop *loop, uint32_t slot)
 	       COSY_ENTRY_SUBMITTED;
 }
 
-/*
- * Wait until the module has given a compound back. If the program has closed the descriptor in
- * another thread, the number is free before the module is called.
- */
-static void await_compound(const struct cosy_loop *loop, uint32_t slot)
+void cosy_module_await(const struct cosy_loop *loop, uint32_t slot)
 {
 	const struct timespec little = { .tv_nsec = 100000 };
 	uint64_t until = cosy_clock() + GIVES_BACK_WITHIN;
@@ -373,48 +323,13 @@ static void await_compound(const struct cosy_loop *loop, uint32_t slot)
 	}
 }
 
-/*
- * The module cannot be used any more: let its entries wait for epoll. The page stays, because it
- * may contain results.
- */
-static void wait_without_module(struct cosy_loop *loop)
-{
-	struct cosy_module *m = &loop->module;
-
-	/*
-	 * Entries that the module has not taken have not begun; a compound's state is in its
-	 * frame.
-	 */
-	for (uint32_t i = m->page->submit_head; i != m->tail; i++) {
-		uint32_t slot = m->submitted[i & loop->page.mask];
-
-		if (loop->page.slots[slot].how == COSY_HOW_COMPOUND)
-			compound_refused(loop, slot);
-		else if (loop->page.slots[slot].lent)
-			lent_back(loop, slot, false, 0);
-	}
-	for (uint32_t slot = 0; slot < loop->page.fresh; slot++) {
-		if (loop->page.slots[slot].state != COSY_SLOT_IN_MODULE ||
-		    !is_submitted(loop, slot))
-			continue;
-		/* The module gives it back, or a thread returns with it. */
-		if (loop->page.slots[slot].lent)
-			continue;
-		if (loop->page.slots[slot].how == COSY_HOW_COMPOUND)
-			await_compound(loop, slot);
-		else
-			cosy_read_by_thread(loop, slot);
-	}
-}
-
 /* Continue without the module. */
 static void module_lost(struct cosy_loop *loop)
 {
 	if (loop->module.fd < 0)
 		return;
 	leave_module(loop);
-	wait_without_module(loop);
-	cosy_ring_lost(loop);
+	cosy_above.lost(loop);
 }
 
 /*
@@ -497,7 +412,7 @@ void cosy_module_flush(struct cosy_loop *loop)
 	}
 }
 
-void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n)
+uint32_t cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n)
 {
 	struct cosy_module *m = &loop->module;
 	uint32_t left;
@@ -515,51 +430,21 @@ void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n
 				left = n;
 			for (uint32_t i = n - left; i < n; i++)
 				loop->page.slots[a[i].slot].state = COSY_SLOT_ATTEMPT;
-			wait_without_module(loop);
-			cosy_ring_lost(loop);
-			cosy_attempts_in_user_mode(loop, a + n - left, left);
-			return;
+			cosy_above.lost(loop);
+			return left;
 		}
 	} while (m->page->submit_head != m->tail);
+	return 0;
 }
 
-void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts)
+const struct cosy_async_entry *cosy_module_next(struct cosy_module *m, uint32_t mask,
+						uint32_t *slot)
 {
-	struct cosy_module *m = &loop->module;
-
-	/*
-	 * Another thread may wait in epoll for what completes here. After this thread has
-	 * collected it, the module's descriptor is not readable, so wake that thread.
-	 */
-	if (loop->blocked && cosy_module_done(&loop->module))
-		cosy_loop_wake(loop);
-	while (loop->attempts.count < max_attempts && cosy_module_done(&loop->module)) {
-		uint32_t slot = m->done[m->head & loop->page.mask];
-		const struct cosy_async_entry *entry = &m->entries[slot];
-		struct cosy_attempt a;
-
-		__atomic_store_n(&m->page->done_head, ++m->head, __ATOMIC_RELEASE);
-		a.nr = entry->nr;
-		a.result = (int64_t)entry->args[0];
-		a.slot = slot;
-		if (loop->page.slots[slot].how == COSY_HOW_COMPOUND) {
-			compound_done(loop, slot, entry);
-			continue;
-		}
-		if (loop->page.slots[slot].lent) {
-			lent_back(loop, slot, entry->status == COSY_ENTRY_DONE, a.result);
-			continue;
-		}
-		m->inside--;
-		loop->page.slots[slot].state = COSY_SLOT_ATTEMPT;
-		if (entry->status == COSY_ENTRY_USER) {
-			for (int i = 0; i < 6; i++)
-				a.args[i] = entry->args[i];
-			cosy_attempts_in_user_mode(loop, &a, 1);
-		} else {
-			cosy_attempted(loop, &a);
-		}
-	}
+	if (!cosy_module_done(m))
+		return NULL;
+	*slot = m->done[m->head & mask];
+	__atomic_store_n(&m->page->done_head, ++m->head, __ATOMIC_RELEASE);
+	return &m->entries[*slot];
 }
 
 void cosy_module_look(struct cosy_loop *loop)
@@ -567,7 +452,6 @@ void cosy_module_look(struct cosy_loop *loop)
 	cosy_module_publish(&loop->module);
 	if (!execute_page(loop))
 		module_lost(loop);
-	cosy_attempts_make(loop);
 }
 
 bool cosy_module_cancel(struct cosy_loop *loop, uint32_t slot)
@@ -587,7 +471,7 @@ bool cosy_module_cancel(struct cosy_loop *loop, uint32_t slot)
 	return true;
 }
 
-void cosy_module_compound(struct cosy_loop *loop, uint32_t slot)
+bool cosy_module_compound(struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	uint64_t args[6];
@@ -596,14 +480,14 @@ void cosy_module_compound(struct cosy_loop *loop, uint32_t slot)
 	if (!cosy_module_runs_compounds(loop)) {
 		/* The module was lost after it was submitted, or refuses a processor's loop. */
 		loop->module.inside++;
-		compound_refused(loop, slot);
-		return;
+		return false;
 	}
 	for (int i = 0; i < 6; i++)
 		args[i] = entry->args[i];
 	if (loop->page.slots[slot].cancelled)
 		args[5] |= COSY_COMPOUND_CANCELLED;
 	put_entry(loop, slot, entry->nr, 0, args);
+	return true;
 }
 
 /* Make calls of compounds on a descriptor fail. @which: a command. Return their number. */
@@ -732,13 +616,4 @@ void cosy_module_recall(struct cosy_loop *loop, bool waits, bool recall)
 	if (recall && m->fd >= 0 &&
 	    enter_by(m->fd, COSY_ASYNC_WORK | COSY_ASYNC_CANCEL) != COSY_ASYNC_ENTERED)
 		module_lost(loop);
-}
-
-void cosy_module_settle(struct cosy_loop *loop)
-{
-	cosy_module_flush(loop);
-	if (!loop->module.page || !cosy_attempts_pending(loop))
-		return;
-	cosy_attempts_make(loop);
-	cosy_loop_tell(loop);
 }

@@ -134,8 +134,8 @@ bool cosy_module_take(struct cosy_loop *loop, uint32_t slot, int64_t *result);
  */
 void cosy_module_recall(struct cosy_loop *loop, bool waits, bool recall);
 
-/** cosy_module_compound() - submit an entry of kind COMPOUND to the module */
-void cosy_module_compound(struct cosy_loop *loop, uint32_t slot);
+/** cosy_module_compound() - submit an entry of kind COMPOUND. Return: false if it is refused */
+bool cosy_module_compound(struct cosy_loop *loop, uint32_t slot);
 
 /**
  * cosy_module_interrupt() - make the calls fail that compounds wait to make on descriptors
@@ -151,6 +151,14 @@ void cosy_module_interrupt_stale(struct cosy_loop *loop, uint32_t first, uint32_
 
 /** cosy_module_lose() - continue without the module. @ret: what entering it has returned */
 void cosy_module_lose(struct cosy_loop *loop, uint64_t ret);
+
+/**
+ * cosy_module_await() - wait until a module that was lost has given a compound back
+ *
+ * If the program has closed the descriptor in another thread, the number is free before the module
+ * is called.
+ */
+void cosy_module_await(const struct cosy_loop *loop, uint32_t slot);
 
 /** cosy_module_close() - close and unmap the page. @mapped: false in a child, which has no map */
 void cosy_module_close(struct cosy_loop *loop, bool mapped);
@@ -168,21 +176,18 @@ static inline bool cosy_module_submitted(const struct cosy_module *m)
 /** cosy_module_flush() - let the module take all submitted entries */
 void cosy_module_flush(struct cosy_loop *loop);
 
-/**
- * cosy_module_settle() - the same, before something is cancelled
- *
- * What has ended is collected: it may be incomplete.
- */
-void cosy_module_settle(struct cosy_loop *loop);
-
 /** cosy_module_publish() - make submitted entries visible to the module */
 static inline void cosy_module_publish(struct cosy_module *m)
 {
 	__atomic_store_n(&m->page->submit_tail, m->tail, __ATOMIC_RELEASE);
 }
 
-/** cosy_module_make() - make @n attempts; collect their results afterwards */
-void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n);
+/**
+ * cosy_module_make() - make @n attempts; collect their results afterwards
+ *
+ * Return: the number of attempts, the last ones, for which the module was lost.
+ */
+uint32_t cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n);
 
 /** cosy_module_done() - return true if cosy_module_collect() has results to collect */
 static inline bool cosy_module_done(const struct cosy_module *m)
@@ -191,10 +196,14 @@ static inline bool cosy_module_done(const struct cosy_module *m)
 }
 
 /**
- * cosy_module_collect() - pass results to cosy_attempted()
- * @max_attempts: stop when this number of attempts has resulted from them
+ * cosy_module_next() - take the next completion
+ * @mask: number of entries - 1
+ * @slot: set to its slot
+ *
+ * Return: the entry; NULL if there is none.
  */
-void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts);
+const struct cosy_async_entry *cosy_module_next(struct cosy_module *m, uint32_t mask,
+						uint32_t *slot);
 
 /** cosy_module_look() - enter the module: continue IN_MODULE entries that are ready */
 void cosy_module_look(struct cosy_loop *loop);

@@ -9,13 +9,10 @@
 #include <sys/socket.h>
 
 #include "device/export.h"
-#include "calls.h"
 #include "complete.h"
 #include "cpu.h"
 #include "loop.h"
 #include "reply.h"
-#include "ring.h"
-#include "slot.h"
 #include "start.h"
 #include "submit.h"
 
@@ -50,14 +47,20 @@ static uint32_t take_slots(struct cosy_loop *loop, struct cosy_async *op, const 
 }
 
 void cosy_reply_submit(struct cosy_loop *loop, struct cosy_async *op, const uint64_t send[6],
-		       uint32_t sent, const uint64_t receive[6])
+		       int32_t sent, const uint64_t receive[6])
 {
-	uint32_t slot = take_slots(loop, op, send, receive);
+	uint32_t slot;
 
 	loop->info.submitted++;
+	if (sent < 0) {
+		slot = cosy_page_take(loop, op, COSY_HOW_RECEIVE, SYS_recvfrom, receive);
+		cosy_complete(loop, slot, sent);
+		return;
+	}
+	slot = take_slots(loop, op, send, receive);
 	/* At once, as in cosy_page_submit_again(). */
 	if (sent)
-		cosy_start_sent(loop, slot, sent);
+		cosy_start_sent(loop, slot, (uint32_t)sent);
 	else
 		cosy_start(loop, slot);
 }

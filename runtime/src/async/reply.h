@@ -21,10 +21,10 @@ void cosy_reply_sent(struct cosy_loop *loop, uint32_t slot, int64_t result);
  * cosy_reply_submit() - submit a reply to the loop's page, which has two free slots
  * @op:	     its operation, not pending
  * @send:    arguments of its sendto()
- * @sent:    number of bytes that were sent
+ * @sent:    number of bytes that were sent, or the error with which the send has failed
  * @receive: arguments of its recvfrom()
  */
 void cosy_reply_submit(struct cosy_loop *loop, struct cosy_async *op, const uint64_t send[6],
-		       uint32_t sent, const uint64_t receive[6]);
+		       int32_t sent, const uint64_t receive[6]);
 
 #endif /* COSY_LOOP_REPLY_H */

@@ -21,20 +21,8 @@
 #include <linux/cosy.h>
 
 #include "device/sys.h"
-#include "calls.h"
-#include "colour.h"
-#include "complete.h"
-#include "descriptor.h"
-#include "inline.h"
-#include "lock.h"
 #include "loop.h"
-#include "module.h"
-#include "page.h"
-#include "reply.h"
 #include "ring.h"
-#include "slot.h"
-#include "submit.h"
-#include "timer.h"
 
 _Static_assert(sizeof(struct cosy_submit_entry) == sizeof(struct cosy_ring_entry),
 	       "cosy/submit.h declares the same structure");
@@ -155,7 +143,7 @@ static void move_entry(struct cosy_loop *loop, const struct cosy_submit_entry *e
 	if (op && op->slot & COSY_RING_AS_FILE)
 		nr = nr == SYS_recvfrom ? SYS_read : SYS_write;
 	how = cosy_how(nr);
-	cosy_page_submit_again(loop, op, how, nr, args, flags);
+	cosy_above.again(loop, op, how, nr, args, flags);
 }
 
 /* Return COSY_RING_WAITED if an entry was put back after it has waited; otherwise 0. */
@@ -235,17 +223,10 @@ static void move_reply(struct cosy_loop *loop, const struct cosy_submit_entry *s
 	struct cosy_async *op = op_of(send->op);
 	struct cosy_submit_entry *receive = find_receive(loop, op);
 	const struct cosy_submit_entry copy = *receive;
-	uint32_t slot;
 
 	empty_receive(loop, receive);
 	loop->ring.moved += 2;
-	if (sent >= 0) {
-		cosy_reply_submit(loop, op, send->args, (uint32_t)sent, copy.args);
-	} else {
-		slot = cosy_page_take(loop, op, COSY_HOW_RECEIVE, SYS_recvfrom, copy.args);
-		loop->info.submitted++;
-		cosy_complete(loop, slot, sent);
-	}
+	cosy_above.reply(loop, op, send->args, sent, copy.args);
 }
 
 /* Move a call that the module has not taken. */

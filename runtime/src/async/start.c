@@ -14,24 +14,13 @@
 
 #include "device/sys.h"
 #include "arguments.h"
-#include "attempt.h"
-#include "calls.h"
 #include "cancel.h"
 #include "complete.h"
 #include "connection.h"
 #include "cpu.h"
-#include "descriptor.h"
 #include "dispatch.h"
-#include "lock.h"
 #include "loop.h"
-#include "module.h"
-#include "page.h"
-#include "queue.h"
-#include "ring.h"
-#include "slot.h"
 #include "start.h"
-#include "thread.h"
-#include "timer.h"
 #include "transfer.h"
 
 /* The C library's headers have this for GNU sources only. */
@@ -41,6 +30,39 @@
 
 /* In nanoseconds: see try_later(). */
 #define TRIES_AFTER	1000000u
+
+/* Make a call that ends by itself here, because there is no thread. */
+static void call_here(struct cosy_loop *loop, uint32_t slot)
+{
+	uint64_t args[6];
+	long result;
+
+	cosy_thread_args(loop, slot, args);
+	loop->info.entries++;
+	result = cosy_sys_args(loop->page.entries[slot].nr, args);
+	/* As after a thread's close(), what has waited again has to be cancelled. */
+	if (loop->page.slots[slot].how == COSY_HOW_CLOSE)
+		cosy_thread_made(loop, slot, result);
+	else
+		cosy_finish(loop, slot, result);
+}
+
+/* Let a thread make the call of an entry. */
+static void call_by_thread(struct cosy_loop *loop, uint32_t slot, bool disk)
+{
+	int err;
+
+	/* The descriptors of a poll() are in the program's memory: its address may be invalid. */
+	if (loop->page.slots[slot].how != COSY_HOW_POLL)
+		cosy_module_use_fd(loop, cosy_slot_fd(loop, slot));
+	err = cosy_thread_add(loop, slot, disk);
+	if (!err)
+		return;
+	if (disk || loop->page.slots[slot].how == COSY_HOW_CLOSE)
+		call_here(loop, slot);
+	else
+		cosy_finish(loop, slot, err);
+}
 
 /* Return true if a short count can be continued. Other calls are not tried on disks. */
 static bool one_buffer(uint32_t nr)
@@ -95,17 +117,6 @@ static void reads_no_longer(struct cosy_loop *loop, uint32_t slot)
 static bool is_polled(const struct cosy_slot *s, const struct cosy_descriptor *d)
 {
 	return s->polled || (s->list < COSY_LISTS && d->polled & 1u << s->list);
-}
-
-bool cosy_blocks(const struct cosy_slot *s)
-{
-	long flags = cosy_sys(SYS_fcntl, s->fd, F_GETFL, 0);
-	long mode = flags & O_ACCMODE;
-
-	/* Otherwise the call fails, and there may never be an event. */
-	return flags >= 0 && !(flags & O_NONBLOCK) &&
-	       !(s->how == COSY_HOW_READ && mode == O_WRONLY) &&
-	       !(s->how == COSY_HOW_WRITE && mode == O_RDONLY);
 }
 
 /* Return true if the call receives until its buffers are full, and cannot be continued. */
@@ -190,7 +201,7 @@ static void begin_first(struct cosy_loop *loop, uint32_t slot, const struct cosy
 		cosy_start_waiting(loop, slot);
 		break;
 	case COSY_BEGIN_THREAD:
-		cosy_thread_call(loop, slot, false);
+		call_by_thread(loop, slot, false);
 		break;
 	}
 }
@@ -260,12 +271,12 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	d = cosy_descriptor_find(&loop->fds, s.fd);
 	while ((next = d->head[s.list]) != COSY_NO_SLOT) {
 		if (d->kind == COSY_KIND_DISK) {
-			cosy_thread_call(loop, next, true);
+			call_by_thread(loop, next, true);
 			return;
 		}
 		if (needs_thread(loop, next, d) &&
 		    beginning_for_thread(loop, next, d) != COSY_BEGIN_WAITING) {
-			cosy_thread_call(loop, next, false);
+			call_by_thread(loop, next, false);
 			return;
 		}
 		loop->page.slots[next].state = COSY_SLOT_WAITING;
@@ -273,7 +284,7 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 		if (!err)
 			return;
 		if (err == -EPERM) {
-			cosy_thread_call(loop, next, false);
+			call_by_thread(loop, next, false);
 			return;
 		}
 		cosy_end(loop, next, err);
@@ -288,7 +299,7 @@ void cosy_start_waiting(struct cosy_loop *loop, uint32_t slot)
 	s->state = COSY_SLOT_WAITING;
 	err = cosy_descriptor_arm(&loop->fds, s->fd);
 	if (err == -EPERM)
-		cosy_thread_call(loop, slot, false);
+		call_by_thread(loop, slot, false);
 	else if (err)
 		cosy_finish(loop, slot, err);
 }
@@ -390,7 +401,7 @@ static bool reads_at_once(struct cosy_loop *loop, uint32_t slot,
 static void wait_for_disk(struct cosy_loop *loop, uint32_t slot)
 {
 	if (!one_buffer(loop->page.entries[slot].nr) || !cosy_module_has_buffered(loop)) {
-		cosy_thread_call(loop, slot, true);
+		call_by_thread(loop, slot, true);
 		return;
 	}
 	read_in_module(loop, slot);
@@ -400,7 +411,7 @@ static void wait_for_disk(struct cosy_loop *loop, uint32_t slot)
 void cosy_read_by_thread(struct cosy_loop *loop, uint32_t slot)
 {
 	reads_no_longer(loop, slot);
-	cosy_thread_call(loop, slot, true);
+	call_by_thread(loop, slot, true);
 }
 
 /* After a partial send the call returns its size, and must not raise SIGPIPE. */
@@ -459,19 +470,70 @@ static bool transfers(enum cosy_how how)
 	return how == COSY_HOW_WRITE || how == COSY_HOW_SEND || how == COSY_HOW_RECEIVE;
 }
 
+/* Continue a connect() whose socket is ready. */
+static void finish_connect(struct cosy_loop *loop, uint32_t slot)
+{
+	long result;
+
+	if (cosy_connection_made(&loop->page.entries[slot], loop->page.slots[slot].fd, &result))
+		cosy_finish(loop, slot, result);
+	else
+		cosy_start_waiting(loop, slot);
+}
+
+/* Finish a call whose connection has ended. The next one has waited, too: it is not attempted. */
+static void finish_with_connection(struct cosy_loop *loop, uint32_t slot, int error)
+{
+	const struct cosy_descriptor *d =
+		cosy_descriptor_find(&loop->fds, loop->page.slots[slot].fd);
+	const struct cosy_async_entry *entry;
+	const struct cosy_slot *s;
+	uint32_t next;
+
+	for (;;) {
+		entry = &loop->page.entries[slot];
+		next = loop->page.slots[slot].next;
+		cosy_end(loop, slot, entry->nr == SYS_recvmsg ? cosy_receive_nothing(entry, true) :
+								-error);
+		if (next == COSY_NO_SLOT)
+			return;
+		s = &loop->page.slots[next];
+		if (s->how == COSY_HOW_CONNECT || !cosy_connection_send_ended(s, d, &error))
+			break;
+		slot = next;
+	}
+	cosy_start_waiting(loop, next);
+}
+
+/* Finish a call that receives nothing. It sets lengths in its arguments. */
+static void finish_shut_down(struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_slot *s = &loop->page.slots[slot];
+
+	if (cosy_blocks(s))
+		call_by_thread(loop, slot, false);
+	else if (s->how == COSY_HOW_RECEIVE)
+		cosy_finish(loop, slot, cosy_receive_nothing(&loop->page.entries[slot], true));
+	else
+		cosy_finish(loop, slot, s->how == COSY_HOW_ACCEPT ? -EINVAL : 0);
+}
+
 void cosy_start_ready(struct cosy_loop *loop, uint32_t slot, uint32_t events)
 {
 	struct cosy_slot *s = &loop->page.slots[slot];
+	int error;
 
 	if (s->connecting) {
-		cosy_connection_ready(loop, slot);
+		finish_connect(loop, slot);
 	} else if (s->how != COSY_HOW_SIGNAL &&
 		   needs_thread(loop, slot, cosy_descriptor_find(&loop->fds, s->fd))) {
-		cosy_thread_call(loop, slot, false);
+		call_by_thread(loop, slot, false);
 	} else if (s->how == COSY_HOW_RECEIVE && s->done && cosy_connection_is_at_mark(s->fd)) {
 		cosy_finish(loop, slot, 0);
-	} else if (!(events & EPOLLHUP && transfers((enum cosy_how)s->how) &&
-		     cosy_connection_ended(loop, slot))) {
+	} else if (events & EPOLLHUP && transfers((enum cosy_how)s->how) &&
+		   cosy_connection_ended(loop, slot, &error)) {
+		finish_with_connection(loop, slot, error);
+	} else {
 		s->reported = true;
 		cosy_start_attempt(loop, slot);
 	}
@@ -484,7 +546,7 @@ static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 	struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, s->fd);
 
 	if (d->kind == COSY_KIND_DISK) {
-		cosy_thread_call(loop, slot, true);
+		call_by_thread(loop, slot, true);
 		return;
 	}
 	if (cosy_has_unknown_flags(loop, &loop->page.entries[slot])) {
@@ -508,7 +570,7 @@ static void look_again(struct cosy_loop *loop, uint32_t slot)
 	if (err)
 		cosy_finish(loop, slot, err);
 	else if (d->kind == COSY_KIND_DISK)
-		cosy_thread_call(loop, slot, true);
+		call_by_thread(loop, slot, true);
 	else
 		cosy_start_attempt(loop, slot);
 }
@@ -532,7 +594,7 @@ static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 		    !cosy_descriptor(&loop->fds, (int)fd)) {
 			if (fd >= 0)
 				cosy_sys(SYS_close, fd, 0, 0);
-			cosy_thread_call(loop, slot, false);
+			call_by_thread(loop, slot, false);
 			return;
 		}
 		cosy_descriptor_forget(&loop->fds, (int)fd);
@@ -613,7 +675,9 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 			wait_for_disk(loop, slot);
 		else if (s->how == COSY_HOW_SEND && waits_for_receiver(s, d) && !cosy_blocks(s))
 			try_later(loop, slot);
-		else if (!cosy_connection_shut_down(loop, slot))
+		else if (cosy_connection_is_shut_down(s, d))
+			finish_shut_down(loop, slot);
+		else
 			cosy_start_waiting(loop, slot);
 		return;
 	case -EOPNOTSUPP:
@@ -647,7 +711,7 @@ static bool unordered_on_disk(struct cosy_loop *loop, uint32_t slot)
 	if (one_buffer(nr))
 		cosy_start_attempt(loop, slot);
 	else
-		cosy_thread_call(loop, slot, true);
+		call_by_thread(loop, slot, true);
 	return true;
 }
 
@@ -695,7 +759,7 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 	if (waited)
 		cosy_start_waiting(loop, slot);
 	else if (d->kind == COSY_KIND_DISK && !one_buffer(entry->nr))
-		cosy_thread_call(loop, slot, true);
+		call_by_thread(loop, slot, true);
 	else if (!cosy_is_reported(entry->nr, d))
 		begin_first(loop, slot, d);
 }
@@ -709,7 +773,7 @@ static void start_poll(struct cosy_loop *loop, uint32_t slot)
 	int err;
 
 	if (entry->args[1] != 1 || (int)entry->args[2] >= 0) {
-		cosy_thread_call(loop, slot, false);
+		call_by_thread(loop, slot, false);
 		return;
 	}
 	ready = cosy_sys(SYS_poll, (long)poll, 1, 0);
@@ -752,7 +816,7 @@ static void start_sleep(struct cosy_loop *loop, uint32_t slot)
 		absolute = entry->args[1] & TIMER_ABSTIME;
 		if (clock != CLOCK_MONOTONIC &&
 		    !(clock == CLOCK_REALTIME && !absolute)) {
-			cosy_thread_call(loop, slot, false);
+			call_by_thread(loop, slot, false);
 			return;
 		}
 		time = (const void *)entry->args[2];
@@ -796,7 +860,7 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 	cosy_fds_cancel(loop, first, last);
 	interrupts = cosy_cpus_cancel_fds(loop, first, last) > 0;
 	if (waits) {
-		cosy_thread_call(loop, slot, false);
+		call_by_thread(loop, slot, false);
 		return;
 	}
 	cosy_start_attempt(loop, slot);
@@ -816,7 +880,8 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 		/* The call may close descriptors that attempts use: make these now. */
 		if (loop->attempts.count)
 			cosy_attempts_make(loop);
-		cosy_module_compound(loop, slot);
+		if (!cosy_module_compound(loop, slot))
+			cosy_compound_refused(loop, slot);
 		return;
 	}
 	if (s->cancelled) {
@@ -846,7 +911,7 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 		break;
 	case COSY_HOW_SIGNAL:
 		if (entry->args[2])
-			cosy_thread_call(loop, slot, false);
+			call_by_thread(loop, slot, false);
 		else
 			cosy_start_attempt(loop, slot);
 		break;
@@ -859,13 +924,13 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 	case COSY_HOW_LOCK:
 	case COSY_HOW_THREAD:
 	case COSY_HOW_TIMED:
-		cosy_thread_call(loop, slot, false);
+		call_by_thread(loop, slot, false);
 		break;
 	case COSY_HOW_DISK:
 	case COSY_HOW_NOWAIT:
 	case COSY_HOW_REFUSED:
 	case COSY_HOW_COMPOUND:
-		cosy_thread_call(loop, slot, true);
+		call_by_thread(loop, slot, true);
 		break;
 	}
 }

@@ -12,14 +12,6 @@ struct cosy_attempt;
 struct cosy_loop;
 struct cosy_slot;
 
-/**
- * cosy_blocks() - return true if a call that is made unchanged would block
- *
- * The program may have changed O_NONBLOCK since the last call, and so may another process that has
- * the open file.
- */
-bool cosy_blocks(const struct cosy_slot *s);
-
 /** cosy_start() - begin with an entry that was taken from the ring */
 void cosy_start(struct cosy_loop *loop, uint32_t slot);
 

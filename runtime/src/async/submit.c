@@ -6,20 +6,11 @@
 #include <sys/syscall.h>
 
 #include "device/export.h"
-#include "calls.h"
 #include "complete.h"
 #include "cpu.h"
-#include "descriptor.h"
-#include "inline.h"
-#include "lock.h"
 #include "loop.h"
-#include "module.h"
-#include "page.h"
-#include "ring.h"
-#include "slot.h"
 #include "start.h"
 #include "submit.h"
-#include "task.h"
 
 /* Take the first of the free slots that were used before. */
 static COSY_ALWAYS_INLINE uint32_t slot_reuse(struct cosy_loop *loop)
@@ -205,7 +196,7 @@ void cosy_page_submit_again(struct cosy_loop *loop, struct cosy_async *op, enum 
 			    long nr, const uint64_t args[6], uint32_t flags)
 {
 	const bool task = op && op->slot & COSY_RING_OF_TASK;
-	uint32_t slot = task ? cosy_task_slot(op) : begin(loop, op);
+	uint32_t slot = task ? cosy_above.task_slot(op) : begin(loop, op);
 
 	leave_ring(loop, nr, args[0]);
 	if (task)

@@ -15,11 +15,7 @@
 #include <cosy/async.h>
 #include <linux/cosy_ring.h>
 
-#include "calls.h"
-#include "descriptor.h"
-#include "inline.h"
 #include "loop.h"
-#include "ring.h"
 
 struct cosy_cpu;
 struct cosy_submit_entry;

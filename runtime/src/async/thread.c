@@ -16,15 +16,7 @@
 #include <sys/syscall.h>
 
 #include "device/sys.h"
-#include "calls.h"
-#include "cancel.h"
-#include "dispatch.h"
-#include "lock.h"
 #include "loop.h"
-#include "module.h"
-#include "queue.h"
-#include "slot.h"
-#include "start.h"
 #include "thread.h"
 
 #define STACK_SIZE	(128u << 10)
@@ -60,9 +52,7 @@ void cosy_pass_signal_on(long result)
 		cosy_sys(SYS_kill, cosy_sys(SYS_getpid, 0, 0, 0), nr, 0);
 }
 
-/* Set the arguments of a call, which continues after the bytes that were transferred. */
-static void call_args(const struct cosy_loop *loop, uint32_t slot,
-		      uint64_t args[6])
+void cosy_thread_args(const struct cosy_loop *loop, uint32_t slot, uint64_t args[6])
 {
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	uint64_t done = loop->page.slots[slot].done;
@@ -79,7 +69,7 @@ static void call_args(const struct cosy_loop *loop, uint32_t slot,
 /* Finish an entry whose call this thread has made. */
 static void call_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
-	cosy_thread_made(loop, slot, result);
+	cosy_above.made(loop, slot, result);
 	/* With the lock, so that a thread that waits gets this result, and not -EINTR. */
 	cosy_pass_signal_on(result);
 	cosy_loop_tell(loop);
@@ -91,7 +81,7 @@ static void make_call(struct cosy_loop *loop, uint32_t slot)
 	uint64_t args[6];
 	long result;
 
-	call_args(loop, slot, args);
+	cosy_thread_args(loop, slot, args);
 	loop->page.slots[slot].state = COSY_SLOT_RUNNING;
 	loop->threads.calling++;
 	loop->info.handed_over++;
@@ -259,50 +249,27 @@ static void lend(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t slot)
 	 */
 	if (is_timed((enum cosy_how)s->how))
 		flags |= COSY_ENTRY_TAKE;
-	call_args(loop, slot, args);
+	cosy_thread_args(loop, slot, args);
 	s->lent = true;
 	cosy_queue_add(loop->page.slots, &pool->lent, slot);
 	cosy_module_lend(loop, slot, flags, args);
 }
 
-/* Make a call that ends by itself here, because there is no thread. */
-static void call_here(struct cosy_loop *loop, uint32_t slot)
-{
-	uint64_t args[6];
-	long result;
-
-	call_args(loop, slot, args);
-	loop->info.entries++;
-	result = cosy_sys_args(loop->page.entries[slot].nr, args);
-	/* As after a thread's close(), what has waited again has to be cancelled. */
-	if (loop->page.slots[slot].how == COSY_HOW_CLOSE)
-		cosy_thread_made(loop, slot, result);
-	else
-		cosy_finish(loop, slot, result);
-}
-
-void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk)
+int cosy_thread_add(struct cosy_loop *loop, uint32_t slot, bool disk)
 {
 	struct cosy_pool *pool = disk ? &loop->threads.disk : &loop->threads.waits;
 	int err = 0;
 
-	/* The descriptors of a poll() are in the program's memory: its address may be invalid. */
-	if (loop->page.slots[slot].how != COSY_HOW_POLL)
-		cosy_module_use_fd(loop, cosy_slot_fd(loop, slot));
 	if (pool->idle <= pool->queued.count + pool->lent.count && pool->threads < pool->max)
 		err = start_thread(pool);
-	if (err && !pool->threads) {
-		if (disk || loop->page.slots[slot].how == COSY_HOW_CLOSE)
-			call_here(loop, slot);
-		else
-			cosy_finish(loop, slot, err);
-		return;
-	}
+	if (err && !pool->threads)
+		return err;
 	loop->page.slots[slot].on_disk = disk;
 	if (cosy_module_has_threads(loop))
 		lend(loop, pool, slot);
 	else
 		queue_call(loop, pool, slot);
+	return 0;
 }
 
 void cosy_thread_cancel(struct cosy_loop *loop, uint32_t slot)
@@ -310,16 +277,13 @@ void cosy_thread_cancel(struct cosy_loop *loop, uint32_t slot)
 	cosy_queue_remove(loop->page.slots, &pool_of(loop, slot)->queued, slot);
 }
 
-void cosy_thread_returned(struct cosy_loop *loop, uint32_t slot, bool made,
-			  int64_t result)
+void cosy_thread_returned(struct cosy_loop *loop, uint32_t slot, bool made)
 {
 	lent_no_longer(loop, slot);
-	if (!made) {
+	if (made)
+		loop->info.handed_over++;
+	else
 		queue_call(loop, pool_of(loop, slot), slot);
-		return;
-	}
-	loop->info.handed_over++;
-	cosy_thread_made(loop, slot, result);
 }
 
 int cosy_thread_cancel_lent(struct cosy_loop *loop, uint32_t slot)
@@ -344,29 +308,6 @@ static uint32_t pool_running(const struct cosy_loop *loop, const struct cosy_poo
 uint32_t cosy_threads_running(const struct cosy_loop *loop)
 {
 	return pool_running(loop, &loop->threads.disk) + pool_running(loop, &loop->threads.waits);
-}
-
-bool cosy_threads_stop(struct cosy_loop *loop)
-{
-	if (loop->threads.calling)
-		return false;
-	if (!loop->threads.disk.lent.count && !loop->threads.waits.lent.count)
-		return true;
-	/* Let the module publish calls that were made. */
-	if (loop->module.fd >= 0)
-		cosy_module_look(loop);
-	else
-		cosy_attempts_make(loop);
-	cosy_module_recall(loop, false, true);
-	cosy_module_recall(loop, true, true);
-	if (!loop->threads.calling && !cosy_threads_running(loop))
-		return true;
-	/* If entries are queued, the threads have to stay outside the module. */
-	if (loop->threads.disk.queued.head == COSY_NO_SLOT)
-		cosy_module_recall(loop, false, false);
-	if (loop->threads.waits.queued.head == COSY_NO_SLOT)
-		cosy_module_recall(loop, true, false);
-	return false;
 }
 
 void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool)

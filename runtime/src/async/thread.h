@@ -79,28 +79,30 @@ void cosy_pass_signal_on(long result);
 /** cosy_pool_init() - initialise a pool without threads */
 void cosy_pool_init(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t max);
 
-/** cosy_thread_call() - let a thread make the call of an entry */
-void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk);
+/**
+ * cosy_thread_args() - get the arguments with which a thread makes a call
+ *
+ * The call continues after the bytes that were transferred.
+ */
+void cosy_thread_args(const struct cosy_loop *loop, uint32_t slot, uint64_t args[6]);
+
+/** cosy_thread_add() - let a thread make the call of an entry. Return: 0; -errno without a thread */
+int cosy_thread_add(struct cosy_loop *loop, uint32_t slot, bool disk);
 
 /** cosy_thread_cancel() - take a QUEUED entry back */
 void cosy_thread_cancel(struct cosy_loop *loop, uint32_t slot);
 
 /**
- * cosy_thread_returned() - continue an entry that was lent to the module and has come back
- * @made:   the call has been made
- * @result: result of the call, if it has
+ * cosy_thread_returned() - take back an entry that was lent to the module
+ * @made: the call has been made; otherwise a thread makes it in user mode
  */
-void cosy_thread_returned(struct cosy_loop *loop, uint32_t slot, bool made,
-			  int64_t result);
+void cosy_thread_returned(struct cosy_loop *loop, uint32_t slot, bool made);
 
 /** cosy_thread_cancel_lent() - cancel a lent entry. Return: 0, -ENOENT or -EALREADY */
 int cosy_thread_cancel_lent(struct cosy_loop *loop, uint32_t slot);
 
 /** cosy_threads_running() - return the number of lent entries whose calls are being made */
 uint32_t cosy_threads_running(const struct cosy_loop *loop);
-
-/** cosy_threads_stop() - keep threads from beginning calls. Return: false if one makes a call */
-bool cosy_threads_stop(struct cosy_loop *loop);
 
 /**
  * cosy_pool_end() - end the threads of a pool, which must be idle, and wait for that

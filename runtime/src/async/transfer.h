@@ -16,11 +16,7 @@
 
 #include "device/sys.h"
 #include "complete.h"
-#include "descriptor.h"
-#include "inline.h"
 #include "loop.h"
-#include "page.h"
-#include "slot.h"
 #include "start.h"
 
 /* Flags with which a call does not wait, or waits for something else; with MSG_PEEK perhaps. */

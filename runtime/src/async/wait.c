@@ -12,22 +12,12 @@
 
 #include "device/export.h"
 #include "device/sys.h"
-#include "attempt.h"
-#include "calls.h"
 #include "complete.h"
 #include "cpu.h"
-#include "descriptor.h"
 #include "dispatch.h"
-#include "inline.h"
-#include "lock.h"
 #include "loop.h"
-#include "module.h"
-#include "page.h"
 #include "polling.h"
-#include "ring.h"
-#include "slot.h"
 #include "start.h"
-#include "timer.h"
 #include "transfer.h"
 #include "wait.h"
 
@@ -103,7 +93,7 @@ void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery)
 		cosy_attempts_make(loop);
 	if (loop->module.fd >= 0 && loop->module.inside && !loop->module.looked &&
 	    !cosy_page_done(loop))
-		cosy_module_look(loop);
+		cosy_dispatch_module(loop);
 	if (loop->timers.count)
 		cosy_timers_expire(loop);
 }
@@ -229,7 +219,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 			loop->alarm = 0;
 			drain(fd);
 		} else if (fd == loop->module.fd) {
-			cosy_module_look(loop);
+			cosy_dispatch_module(loop);
 		} else {
 			cosy_attempts_flush(loop);
 			cosy_descriptor_event(loop, fd, events[i].events);
@@ -237,7 +227,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 	}
 	/* epoll does not report events for which a thread could sleep in the module. */
 	if (!until && !looked && !loop->module.looked && cosy_module_sleeps(loop))
-		cosy_module_look(loop);
+		cosy_dispatch_module(loop);
 	if (cosy_attempts_pending(loop))
 		cosy_attempts_make(loop);
 	if (loop->timers.count)
