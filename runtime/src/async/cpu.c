@@ -16,7 +16,8 @@
  *
  * The dynamic core specialisation of Soares and Stumm, "Exception-Less System Calls for
  * Event-Driven Servers" (libflexsc), USENIX 2011: a processor is used when there are more
- * operations than the processors before it in the list can execute at once.
+ * operations than the processors before it in the list can execute at once. cpus.c creates the
+ * processors.
  *
  * Lock order: the lock of a loop, then the lock of one of its processors' loops, then the lock of
  * the queue.
@@ -24,8 +25,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,36 +32,19 @@
 
 #include "device/export.h"
 #include "device/sys.h"
-#include "calls.h"
 #include "arguments.h"
 #include "cancel.h"
 #include "complete.h"
 #include "cpu.h"
-#include "create.h"
-#include "descriptor.h"
-#include "lock.h"
 #include "loop.h"
-#include "module.h"
-#include "polling.h"
-#include "queue.h"
-#include "slot.h"
 #include "submit.h"
-#include "thread.h"
 
-/* A word has one bit for each. */
-#define MAX_CPUS	64u
 /*
  * A descriptor's operations, and a function's compounds, stay on their processor unless another one
  * has this many operations fewer. Moving costs, because the descriptor has to be added to another
  * epoll set, or to the wait queue again.
  */
 #define SLACK		8u
-/*
- * In nanoseconds. If the program closes all descriptors, nothing wakes a thread that waits for
- * them. When it waits again, it notices that.
- */
-#define CHECKS_AFTER	1000000000u
-
 /**
  * struct cosy_used_fd - which processors have used a descriptor
  * @cpus:	 a bit for each processor that has executed an operation since it was opened
@@ -74,12 +56,6 @@ struct cosy_used_fd {
 	uint32_t outstanding;
 	uint32_t last;
 };
-
-/* Return the number of processors of a loop. */
-static uint32_t count_of(const struct cosy_loop *loop)
-{
-	return loop->cpus ? loop->cpus->count : 0;
-}
 
 COSY_EXPORT struct cosy_async *cosy_async_on(struct cosy_async *op, unsigned int cpu)
 {
@@ -128,7 +104,7 @@ static struct cosy_cpu *least_loaded(struct cosy_loop *loop)
 {
 	struct cosy_cpu *least = loop->cpus->all;
 
-	for (uint32_t i = 1; i < count_of(loop); i++) {
+	for (uint32_t i = 1; i < loop->cpus->count; i++) {
 		if (loop->cpus->all[i].outstanding < least->outstanding)
 			least = &loop->cpus->all[i];
 	}
@@ -160,7 +136,7 @@ static uint64_t with_compounds(const struct cosy_loop *loop)
 {
 	uint64_t cpus = 0;
 
-	for (uint32_t i = 0; i < count_of(loop); i++)
+	for (uint32_t i = 0; i < loop->cpus->count; i++)
 		cpus |= (uint64_t)!!loop->cpus->all[i].compounds << i;
 	return cpus;
 }
@@ -170,7 +146,7 @@ static int cancel_on(struct cosy_loop *loop, uint64_t cpus, uint32_t first, uint
 {
 	int cancelled = 0;
 
-	for (uint32_t i = 0; i < count_of(loop); i++) {
+	for (uint32_t i = 0; i < loop->cpus->count; i++) {
 		struct cosy_cpu *cpu = &loop->cpus->all[i];
 
 		if (!(cpus & (uint64_t)1 << i))
@@ -199,7 +175,7 @@ int cosy_cpus_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last)
 
 void cosy_cpus_cancel_stale(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
-	for (uint32_t i = 0; i < count_of(loop); i++) {
+	for (uint32_t i = 0; i < loop->cpus->count; i++) {
 		struct cosy_cpu *cpu = &loop->cpus->all[i];
 
 		if (!cpu->compounds)
@@ -234,7 +210,7 @@ static struct cosy_cpu *of_close(struct cosy_loop *loop, int fd)
 
 static struct cosy_cpu *named(struct cosy_loop *loop, uint32_t number)
 {
-	for (uint32_t i = 0; i < count_of(loop); i++) {
+	for (uint32_t i = 0; i < loop->cpus->count; i++) {
 		if (loop->cpus->all[i].number == number)
 			return &loop->cpus->all[i];
 	}
@@ -379,13 +355,6 @@ void cosy_cpu_take(struct cosy_cpu *cpu)
 	}
 }
 
-uint64_t cosy_cpu_until(uint64_t until)
-{
-	uint64_t check = cosy_clock() + CHECKS_AFTER;
-
-	return until < check ? until : check;
-}
-
 void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot)
 {
 	struct cosy_async *sent = &loop->cpus->sent[slot];
@@ -411,299 +380,4 @@ int cosy_cpu_cancel(struct cosy_loop *loop, uint32_t slot)
 	cosy_cpu_take(cpu);
 	cosy_loop_leave(cpu->loop);
 	return cosy_cancel(cpu->loop, &loop->cpus->sent[slot]);
-}
-
-/* Run the loop of a processor, except while its threads are idle. */
-static void *execute(void *arg)
-{
-	struct cosy_cpu *cpu = arg;
-	bool ends, failed;
-
-	do {
-		/* Returns when it is stopped; fails if the program has closed its descriptors. */
-		failed = cosy_loop_run(cpu->loop) < 0;
-		cosy_lock(&cpu->loop->lock);
-		while (cpu->wanted == COSY_CPU_RESTS ||
-		       (failed && cpu->wanted != COSY_CPU_ENDS)) {
-			cpu->rests = true;
-			cosy_event_happened(&cpu->changed, INT_MAX);
-			cosy_event_wait(&cpu->changed, &cpu->loop->lock, UINT64_MAX);
-		}
-		cpu->rests = false;
-		ends = cpu->wanted == COSY_CPU_ENDS;
-		cosy_loop_leave(cpu->loop);
-	} while (!ends);
-	return NULL;
-}
-
-/* Start the thread of a processor. Return 0 or -errno. */
-static int start(struct cosy_cpu *cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu->number, &set);
-	return -cosy_thread_start(&cpu->thread, execute, cpu, &set);
-}
-
-/* Tell the thread what to do. The caller holds the lock of its loop. */
-static void want(struct cosy_cpu *cpu, enum cosy_cpu_state wanted)
-{
-	cpu->wanted = wanted;
-	if (wanted == COSY_CPU_RESTS)
-		cosy_loop_stop(cpu->loop);
-	cosy_event_happened(&cpu->changed, INT_MAX);
-}
-
-static void rest(struct cosy_cpu *cpu)
-{
-	cosy_lock(&cpu->loop->lock);
-	want(cpu, COSY_CPU_RESTS);
-	while (!cpu->rests)
-		cosy_event_wait(&cpu->changed, &cpu->loop->lock, UINT64_MAX);
-	cosy_loop_leave(cpu->loop);
-}
-
-/* End the thread, which rests, and free the loop. */
-static void end(struct cosy_cpu *cpu)
-{
-	cosy_lock(&cpu->loop->lock);
-	want(cpu, COSY_CPU_ENDS);
-	cosy_loop_leave(cpu->loop);
-	cosy_thread_join(cpu->thread);
-	cosy_loop_free(cpu->loop);
-}
-
-/*
- * Read the set of processors on which the calling thread may run, at most 1024.
- *
- * Return: 0 or -errno.
- */
-static int read_allowed(cpu_set_t *allowed)
-{
-	return sched_getaffinity(0, sizeof(*allowed), allowed) ? -errno : 0;
-}
-
-/* Create the loop of a processor, and its thread. Return 0 or -errno. */
-static int make_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t number,
-		    const struct cosy_cpu_options *options)
-{
-	const struct cosy_loop_options of_loop = {
-		.size = sizeof(of_loop),
-		.entries = loop->page.mask + 1,
-		.threads = loop->threads.disk.max,
-		.waiters = loop->threads.waits.max,
-	};
-	int err = read_allowed(&cpu->allowed);
-
-	if (!err)
-		err = cosy_loop_create(&cpu->loop, &of_loop);
-
-	if (err)
-		return err;
-	cpu->owner = loop;
-	/* It does not poll before an entry has come from another CPU. */
-	cpu->number = cpu->from = number;
-	/* A thread that may use all of its CPU leaves no time to others there. */
-	if (options->poll_us || options->priority)
-		cpu->loop->threads.allowed = &cpu->allowed;
-	cpu->poll_ns = cosy_cpu_poll_ns(options);
-	cosy_queue_init(&cpu->put);
-	cpu->loop->cpu = cpu;
-	/* Operations of other loops use them, too. */
-	cosy_module_use_all(cpu->loop);
-	/* One for the thread itself, so that it waits although nothing was sent. */
-	cpu->loop->page.outstanding = 1;
-	cpu->loop->ring.submit->room--;
-	err = start(cpu);
-	if (err)
-		cosy_loop_destroy(cpu->loop);
-	return err;
-}
-
-static void free_cpus(struct cosy_loop *loop)
-{
-	if (!loop->cpus)
-		return;
-	free(loop->cpus->fds);
-	free(loop->cpus->all);
-	free(loop->cpus->sent);
-	free(loop->cpus);
-	loop->cpus = NULL;
-	loop->spreads = false;
-}
-
-/* Create the processors. Return 0, or -errno with cpus->count of them created. */
-static int make_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32_t count,
-		     const struct cosy_cpu_options *options)
-{
-	struct cosy_cpus *cpus = calloc(1, sizeof(*cpus));
-	int err;
-
-	loop->cpus = cpus;
-	if (!cpus)
-		return -ENOMEM;
-	cpus->sent = calloc((size_t)loop->page.mask + 1, sizeof(*cpus->sent));
-	cpus->all = calloc(count, sizeof(*cpus->all));
-	if (!cpus->sent || !cpus->all)
-		return -ENOMEM;
-	while (cpus->count < count) {
-		struct cosy_cpu *cpu = &cpus->all[cpus->count];
-
-		err = make_cpu(loop, cpu, numbers[cpus->count], options);
-		if (err)
-			return err;
-		cpus->count++;
-		err = cosy_cpu_set_options(cpu, options);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-/* Create all processors or none. The caller holds the lock. Return 0 or -errno. */
-static int have_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32_t count,
-		     const struct cosy_cpu_options *options)
-{
-	int err = make_cpus(loop, numbers, count, options);
-
-	if (!err) {
-		loop->spreads = true;
-		cosy_module_use_all(loop);
-		return 0;
-	}
-	/* Nothing was sent to them yet, so this does not fail. */
-	cosy_cpus_quiesce(loop);
-	cosy_cpus_destroy(loop);
-	return err;
-}
-
-/* Return true if each processor is allowed, and is named once. */
-static bool are_valid(const unsigned int *cpus, unsigned int count)
-{
-	cpu_set_t left;
-
-	if (count > MAX_CPUS || read_allowed(&left))
-		return false;
-	for (unsigned int i = 0; i < count; i++) {
-		if (cpus[i] >= CPU_SETSIZE || !CPU_ISSET(cpus[i], &left))
-			return false;
-		CPU_CLR(cpus[i], &left);
-	}
-	return true;
-}
-
-/* Choose all allowed processors but that of the calling thread, if there are others. */
-static int choose_cpus(unsigned int cpus[MAX_CPUS], unsigned int *count)
-{
-	unsigned int here = 0;
-	cpu_set_t allowed;
-	int err = read_allowed(&allowed);
-
-	if (err)
-		return err;
-	cosy_sys(SYS_getcpu, (long)&here, 0, 0);
-	*count = 0;
-	for (unsigned int i = 0; i < CPU_SETSIZE && *count < MAX_CPUS; i++) {
-		if (CPU_ISSET(i, &allowed) && i != here)
-			cpus[(*count)++] = i;
-	}
-	if (!*count)
-		cpus[(*count)++] = here;
-	return 0;
-}
-
-COSY_EXPORT int cosy_loop_cpus_with(struct cosy_loop *loop, const unsigned int *cpus,
-				    unsigned int count, const struct cosy_cpu_options *options)
-{
-	struct cosy_cpu_options known;
-	unsigned int chosen[MAX_CPUS];
-	int err = cosy_cpu_read_options(&known, options);
-
-	if (err)
-		return err;
-	if (count) {
-		if (!are_valid(cpus, count))
-			return -EINVAL;
-	} else {
-		err = choose_cpus(chosen, &count);
-		if (err)
-			return err;
-		cpus = chosen;
-	}
-	err = cosy_loop_enter(loop);
-	if (err)
-		return err;
-	if (loop->closing)
-		err = -ESHUTDOWN;
-	else if (loop->spreads)
-		err = -EBUSY;
-	else
-		err = have_cpus(loop, cpus, count, &known);
-	cosy_loop_leave(loop);
-	return err;
-}
-
-COSY_EXPORT int cosy_loop_cpus(struct cosy_loop *loop, const unsigned int *cpus,
-			       unsigned int count)
-{
-	return cosy_loop_cpus_with(loop, cpus, count, NULL);
-}
-
-void cosy_cpus_add_info(const struct cosy_loop *loop, struct cosy_loop_info *info)
-{
-	for (uint32_t i = 0; i < count_of(loop); i++) {
-		struct cosy_loop_info there;
-
-		cosy_loop_info(loop->cpus->all[i].loop, &there, sizeof(there));
-		info->waiting += there.waiting;
-		info->attempts += there.attempts;
-		info->entries += there.entries;
-		info->handed_over += there.handed_over;
-		info->threads += there.threads + 1;
-		info->polled_ns += there.polled_ns;
-	}
-}
-
-bool cosy_cpus_quiesce(struct cosy_loop *loop)
-{
-	uint32_t quiet = 0;
-
-	for (uint32_t i = 0; i < count_of(loop); i++)
-		rest(&loop->cpus->all[i]);
-	while (quiet < count_of(loop) && cosy_loop_quiesce(loop->cpus->all[quiet].loop))
-		quiet++;
-	if (quiet == count_of(loop))
-		return true;
-	for (; quiet < count_of(loop); quiet++)
-		cosy_lock(&loop->cpus->all[quiet].loop->lock);
-	cosy_cpus_go_on(loop);
-	return false;
-}
-
-void cosy_cpus_go_on(struct cosy_loop *loop)
-{
-	for (uint32_t i = 0; i < count_of(loop); i++) {
-		want(&loop->cpus->all[i], COSY_CPU_RUNS);
-		cosy_loop_leave(loop->cpus->all[i].loop);
-	}
-}
-
-void cosy_cpus_destroy(struct cosy_loop *loop)
-{
-	/* The loop completes operations that processors have not executed. */
-	for (uint32_t i = 0; i < count_of(loop); i++) {
-		cosy_cpu_take(&loop->cpus->all[i]);
-		cosy_loop_close(loop->cpus->all[i].loop);
-	}
-	for (uint32_t i = 0; i < count_of(loop); i++)
-		end(&loop->cpus->all[i]);
-	free_cpus(loop);
-}
-
-void cosy_cpus_destroy_in_child(struct cosy_loop *loop)
-{
-	for (uint32_t i = 0; i < count_of(loop); i++)
-		cosy_loop_destroy(loop->cpus->all[i].loop);
-	free_cpus(loop);
 }

@@ -125,11 +125,11 @@ struct cosy_async_entry *cosy_cpu_entry(const struct cosy_cpu *cpu, uint32_t slo
 /** cosy_cpu_send() - let a processor execute an entry, which is set */
 void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot);
 
-/**
- * cosy_cpu_until() - return the time until which the thread of a processor may wait without a check
- * @until: the time until which it has to wait, or UINT64_MAX
- */
-uint64_t cosy_cpu_until(uint64_t until);
+/** cosy_cpu_works() - note that a processor has work, so that it polls before it sleeps next */
+static inline void cosy_cpu_works(struct cosy_cpu *cpu)
+{
+	atomic_store_explicit(&cpu->idle_since, 0, memory_order_relaxed);
+}
 
 /** cosy_cpu_take() - submit the entries sent to a processor to its loop, whose lock is taken */
 void cosy_cpu_take(struct cosy_cpu *cpu);
@@ -146,26 +146,5 @@ int cosy_cpus_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last);
  * They may have begun to wait between cosy_cpus_cancel_fds() and the close.
  */
 void cosy_cpus_cancel_stale(struct cosy_loop *loop, uint32_t first, uint32_t last);
-
-/** cosy_cpus_add_info() - add what the processors have done */
-void cosy_cpus_add_info(const struct cosy_loop *loop, struct cosy_loop_info *info);
-
-/**
- * cosy_cpus_quiesce() - cosy_loop_quiesce() for the loops of all processors
- *
- * Call it without the lock.
- *
- * Return: true if their threads rest and their locks are taken; false if nothing has changed.
- */
-bool cosy_cpus_quiesce(struct cosy_loop *loop);
-
-/** cosy_cpus_go_on() - undo a cosy_cpus_quiesce() that has returned true */
-void cosy_cpus_go_on(struct cosy_loop *loop);
-
-/** cosy_cpus_destroy() - then remove the processors; the loop completes what was sent to them */
-void cosy_cpus_destroy(struct cosy_loop *loop);
-
-/** cosy_cpus_destroy_in_child() - free a child's copy of the processors */
-void cosy_cpus_destroy_in_child(struct cosy_loop *loop);
 
 #endif /* COSY_LOOP_CPU_H */

@@ -17,7 +17,7 @@
 #include "device/sys.h"
 #include "cancel.h"
 #include "complete.h"
-#include "cpu.h"
+#include "cpus.h"
 #include "create.h"
 #include "dispatch.h"
 #include "loop.h"

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "complete.h"
 #include "loop.h"
 
 /** cosy_attempts_make() - make all attempts, and those that result from them */
@@ -22,6 +23,13 @@ static inline bool cosy_attempts_pending(const struct cosy_loop *loop)
 {
 	return loop->attempts.count || cosy_module_submitted(&loop->module) ||
 	       cosy_module_done(&loop->module);
+}
+
+/** cosy_loop_has_work() - return true if there are entries to execute or completions to deliver */
+static inline bool cosy_loop_has_work(const struct cosy_loop *loop)
+{
+	return cosy_page_submitted(&loop->page) || cosy_ring_is_due(&loop->ring) ||
+	       cosy_attempts_pending(loop) || cosy_page_done(loop);
 }
 
 /** cosy_attempts_flush() - cosy_attempts_make() if the batch has COSY_ATTEMPTS attempts */

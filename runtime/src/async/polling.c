@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * polling.c - the thread of a processor polls for work before it sleeps; options of processors.
+ * polling.c - the thread of a processor polls for work before it sleeps.
  *
  * While it polls, an operation is sent to it without a system call. It polls in slices. After a
  * slice without work it checks what its entries wait for, if there are any, and begins with the
@@ -9,90 +9,25 @@
  * The kernel cores of Boyd-Wickizer et al., "Corey: An Operating System for Many Cores", OSDI 2008.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <pthread.h>
 #include <sched.h>
-#include <sys/ioctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 
-#include "device/extensible.h"
-#include "device/sys.h"
 #include "cpu.h"
-#include "lock.h"
+#include "dispatch.h"
 #include "loop.h"
 #include "polling.h"
-#include "wait.h"
 
-#define MAX_POLL_US	1000000u
-#define MAX_PRIORITY	99u
-/* In microseconds. Sleeping, and being woken on another CPU, takes longer. */
-#define DEFAULT_POLL_US	10u
+/*
+ * In nanoseconds. If the program closes all descriptors, nothing wakes a thread that waits for
+ * them. When it waits again, it notices that.
+ */
+#define CHECKS_AFTER	1000000000u
+
 /*
  * In nanoseconds. Another thread may submit the entries that were sent, which this one then finds
  * after a slice. If entries wait, a check takes about as long as the short slice.
  */
 #define SLICE		10000u
 #define SHORT_SLICE	1000u
-
-/* Since Linux 6.9. The headers of Debian 12 do not have it. */
-struct epoll_busy_poll {
-	uint32_t usecs;
-	uint16_t budget;
-	uint8_t prefers;
-	uint8_t reserved;
-};
-
-#define SET_EPOLL_BUSY_POLL	_IOW(0x8A, 0x01, struct epoll_busy_poll)
-
-/* Return true if the process may run a thread with a priority for so long without sleeping. */
-static bool may_run_for(uint64_t us)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_RTTIME, &limit) || limit.rlim_cur == RLIM_INFINITY ||
-	       us < limit.rlim_cur;
-}
-
-int cosy_cpu_read_options(struct cosy_cpu_options *known, const struct cosy_cpu_options *options)
-{
-	int err = cosy_extensible_copy(known, sizeof(*known), options);
-
-	if (err)
-		return err;
-	if (known->poll_us > MAX_POLL_US || known->napi_us > MAX_POLL_US ||
-	    known->priority > MAX_PRIORITY)
-		return -EINVAL;
-	if (known->priority && !may_run_for(known->poll_us + known->napi_us))
-		return -EACCES;
-	return 0;
-}
-
-int cosy_cpu_set_options(struct cosy_cpu *cpu, const struct cosy_cpu_options *options)
-{
-	const struct epoll_busy_poll busy_poll = { .usecs = options->napi_us };
-	const struct sched_param param = { .sched_priority = (int)options->priority };
-	int err;
-
-	/* A kernel that does not have it sleeps at once. */
-	if (options->napi_us)
-		cosy_sys(SYS_ioctl, cpu->loop->fds.epoll, SET_EPOLL_BUSY_POLL, (long)&busy_poll);
-	if (!options->priority)
-		return 0;
-	/* Its own threads, which make calls that block, do not inherit the priority. */
-	err = pthread_setschedparam(cpu->thread, SCHED_FIFO | SCHED_RESET_ON_FORK, &param);
-	return err == EPERM ? -EACCES : -err;
-}
-
-uint64_t cosy_cpu_poll_ns(const struct cosy_cpu_options *options)
-{
-	return (options->poll_us ? options->poll_us : DEFAULT_POLL_US) * UINT64_C(1000);
-}
-
-void cosy_cpu_works(struct cosy_cpu *cpu)
-{
-	atomic_store_explicit(&cpu->idle_since, 0, memory_order_relaxed);
-}
 
 /* Count the time until @now as polled in vain. */
 static void count(struct cosy_cpu *cpu, uint64_t now)
@@ -180,4 +115,11 @@ bool cosy_cpu_polls(struct cosy_cpu *cpu, bool waits)
 	count(cpu, now);
 	cpu->polls = now < sleeps_at;
 	return cpu->polls;
+}
+
+uint64_t cosy_cpu_until(uint64_t until)
+{
+	uint64_t check = cosy_clock() + CHECKS_AFTER;
+
+	return until < check ? until : check;
 }

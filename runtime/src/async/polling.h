@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * polling.h - the thread of a processor polls for work before it sleeps; options of processors.
+ * polling.h - the thread of a processor polls for work before it sleeps.
  */
 #ifndef COSY_LOOP_POLLING_H
 #define COSY_LOOP_POLLING_H
@@ -8,25 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <cosy/async.h>
-
 struct cosy_cpu;
 
-/** cosy_cpu_read_options() - read the program's options, or NULL. Return: 0, -EINVAL or -EACCES */
-int cosy_cpu_read_options(struct cosy_cpu_options *known, const struct cosy_cpu_options *options);
-
 /**
- * cosy_cpu_set_options() - let a processor, whose thread has started, have options
- *
- * Return: 0; -EACCES: it may not have its priority; another error of pthread_setschedparam().
+ * cosy_cpu_until() - return the time until which the thread of a processor may wait without a check
+ * @until: the time until which it has to wait, or UINT64_MAX
  */
-int cosy_cpu_set_options(struct cosy_cpu *cpu, const struct cosy_cpu_options *options);
-
-/** cosy_cpu_poll_ns() - return how long the thread of a processor polls */
-uint64_t cosy_cpu_poll_ns(const struct cosy_cpu_options *options);
-
-/** cosy_cpu_works() - note that a processor has work, so that it polls before it sleeps next */
-void cosy_cpu_works(struct cosy_cpu *cpu);
+uint64_t cosy_cpu_until(uint64_t until);
 
 /**
  * cosy_cpu_polls() - before the thread of a processor sleeps, poll for entries

@@ -10,16 +10,7 @@
 #include <cosy/async.h>
 
 #include "complete.h"
-#include "dispatch.h"
 #include "loop.h"
-#include "ring.h"
-
-/** cosy_loop_has_work() - return true if there are entries to execute or completions to deliver */
-static inline bool cosy_loop_has_work(const struct cosy_loop *loop)
-{
-	return cosy_page_submitted(&loop->page) || cosy_ring_is_due(&loop->ring) ||
-	       cosy_attempts_pending(loop) || cosy_page_done(loop);
-}
 
 /**
  * cosy_page_collect() - take the next completed entry

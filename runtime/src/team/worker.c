@@ -14,7 +14,7 @@
 #include <cosy/share.h>
 
 #include "async/colour.h"
-#include "async/cpu.h"
+#include "async/cpus.h"
 #include "async/create.h"
 #include "async/inline.h"
 #include "async/lock.h"
