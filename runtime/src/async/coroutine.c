@@ -84,7 +84,7 @@ static bool loop_runs_compounds(struct cosy_loop *loop)
 
 	if (cosy_loop_enter(loop))
 		return false;
-	runs = !loop->closing && cosy_module_runs_compounds(loop);
+	runs = !loop->closing && cosy_module_has(loop, COSY_MODULE_COMPOUNDS);
 	cosy_loop_leave(loop);
 	return runs;
 }
@@ -290,7 +290,8 @@ static struct cosy_cpu *choose_cpu(const struct cosy_task *task)
 {
 	struct cosy_loop *loop = task->loop;
 
-	if (!loop->spreads || !compound_moves(task) || !cosy_module_moves_compounds(loop))
+	if (!loop->spreads || !compound_moves(task) ||
+	    !cosy_module_has(loop, COSY_MODULE_COMPOUNDS | COSY_ASYNC_MOVES))
 		return NULL;
 	return cosy_cpu_for_compound(loop, task->on, task->cpu);
 }
@@ -322,7 +323,7 @@ static bool submit_compound(struct cosy_task *task)
 		task->pc,
 		flags,
 	});
-	runs = !loop->closing && cosy_module_runs_compounds(loop);
+	runs = !loop->closing && cosy_module_has(loop, COSY_MODULE_COMPOUNDS);
 	if (runs && task->cpu)
 		cosy_page_send_reserved(loop, &task->call, task->slot, task->cpu);
 	else if (runs)

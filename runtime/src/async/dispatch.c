@@ -35,7 +35,7 @@ static bool module_makes(struct cosy_loop *loop, const struct cosy_attempt *a, u
 {
 	if (n < COSY_MIN_BATCH)
 		return cosy_module_is_needed(loop, a, n);
-	return cosy_module_makes_calls(loop);
+	return cosy_module_has(loop, 0);
 }
 
 static void make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n)
@@ -98,7 +98,8 @@ static void collect(struct cosy_loop *loop, uint32_t max)
 	 */
 	if (loop->blocked && cosy_module_done(m))
 		cosy_loop_wake(loop);
-	while (loop->attempts.count < max && (entry = cosy_module_next(m, loop->page.mask, &slot))) {
+	while (loop->attempts.count < max &&
+	       (entry = cosy_module_next(m, loop->page.mask, &slot))) {
 		struct cosy_slot *s = &loop->page.slots[slot];
 		struct cosy_attempt a;
 

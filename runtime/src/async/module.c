@@ -27,13 +27,6 @@
 #include "loop.h"
 #include "module.h"
 
-/* The features of a module that can run compounds of COSY_ASYNC functions. */
-#define NEEDED	(COSY_ASYNC_COMPOUNDS | COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES | \
-		 COSY_ASYNC_ACCEPTS | COSY_ASYNC_MESSAGES)
-
-/* The features of a module in which threads can wait for work, and a waiting thread can sleep. */
-#define NEEDED_FOR_THREADS	(COSY_ASYNC_SLEEPS | COSY_ASYNC_THREADS)
-
 /* In nanoseconds: long enough for the thread that gives a compound back to run. */
 #define GIVES_BACK_WITHIN	30000000000U
 
@@ -48,7 +41,7 @@ static uint64_t enter_module(const struct cosy_module *m, uint64_t what)
 	uint64_t ret;
 
 	/* A thread that slept in the module may be executing entries. */
-	if (m->page->features & COSY_ASYNC_SLEEPS)
+	if (m->features & COSY_ASYNC_SLEEPS)
 		return enter_by(m->fd, what | COSY_ASYNC_AWAIT);
 	/* -EBUSY is short: only a thread that closes a copy of the descriptor can be inside. */
 	while ((ret = enter_by(m->fd, what)) == (uint64_t)-EBUSY)
@@ -91,6 +84,7 @@ static bool create_page(struct cosy_loop *loop)
 	/* Sockets wait in its ring. */
 	if (!(m->page->features & COSY_ASYNC_RING))
 		return false;
+	m->features = m->page->features;
 	m->entries = (void *)((char *)m->page + m->page->entries);
 	m->submitted = (void *)((char *)m->page + m->page->submitted);
 	m->done = (void *)((char *)m->page + m->page->done);
@@ -101,7 +95,7 @@ static bool create_page(struct cosy_loop *loop)
 static bool can_sleep(const struct cosy_loop *loop)
 {
 	/* Events that wake a thread in the module do not make epoll readable for other pollers. */
-	return !loop->external && loop->module.page->features & COSY_ASYNC_SLEEPS;
+	return !loop->external && loop->module.features & COSY_ASYNC_SLEEPS;
 }
 
 int cosy_module_poll(const struct cosy_loop *loop)
@@ -143,9 +137,6 @@ static void open_module(struct cosy_loop *loop)
 	} else {
 		tell_used(loop);
 	}
-	m->has_threads = m->fd >= 0 &&
-			 (m->page->features & NEEDED_FOR_THREADS) == NEEDED_FOR_THREADS;
-	m->has_buffered = m->fd >= 0 && m->page->features & COSY_ASYNC_BUFFERED;
 }
 
 void cosy_module_init(struct cosy_loop *loop)
@@ -162,49 +153,18 @@ void cosy_module_init(struct cosy_loop *loop)
 		open_module(loop);
 }
 
-bool cosy_module_makes_calls(struct cosy_loop *loop)
+bool cosy_module_has(struct cosy_loop *loop, uint64_t features)
 {
-	struct cosy_module *m = &loop->module;
-
-	if (!m->tried)
+	if (!loop->module.tried)
 		open_module(loop);
-	return m->fd >= 0;
+	return loop->module.fd >= 0 && (loop->module.features & features) == features;
 }
 
-bool cosy_module_runs_compounds(struct cosy_loop *loop)
-{
-	const struct cosy_module *m = &loop->module;
-
-	if (!m->tried)
-		open_module(loop);
-	return m->fd >= 0 && (m->page->features & NEEDED) == NEEDED;
-}
-
-bool cosy_module_moves_compounds(struct cosy_loop *loop)
-{
-	return cosy_module_runs_compounds(loop) &&
-	       loop->module.page->features & COSY_ASYNC_MOVES;
-}
-
-bool cosy_module_has_buffered(struct cosy_loop *loop)
-{
-	const struct cosy_module *m = &loop->module;
-
-	if (!m->tried)
-		open_module(loop);
-	return m->has_buffered;
-}
-
-bool cosy_module_has_threads(struct cosy_loop *loop)
-{
-	const struct cosy_module *m = &loop->module;
-
-	if (!m->tried)
-		open_module(loop);
-	return m->has_threads && m->fd >= 0;
-}
-
-void cosy_module_sync(const struct cosy_loop *loop)
+/*
+ * Wait until the thread that sleeps in the module executes no compound. Compounds that it executes
+ * later see all changes made before this call.
+ */
+static void sync_module(const struct cosy_loop *loop)
 {
 	/* Cancel an entry that does not exist: this waits until the other thread has left. */
 	if (atomic_load(&loop->module.asleep) && loop->module.fd >= 0)
@@ -218,7 +178,7 @@ void cosy_module_use_fd(struct cosy_loop *loop, int fd)
 	if (!cosy_descriptor(&loop->fds, fd))
 		cosy_module_use_all(loop);
 	else if (cosy_descriptor_use(&loop->fds, fd))
-		cosy_module_sync(loop);
+		sync_module(loop);
 }
 
 void cosy_module_use_all(struct cosy_loop *loop)
@@ -227,7 +187,7 @@ void cosy_module_use_all(struct cosy_loop *loop)
 		return;
 	loop->fds.all_used = true;
 	tell_used(loop);
-	cosy_module_sync(loop);
+	sync_module(loop);
 }
 
 void cosy_module_close(struct cosy_loop *loop, bool mapped)
@@ -238,15 +198,15 @@ void cosy_module_close(struct cosy_loop *loop, bool mapped)
 		unmap_page(m);
 	cosy_loop_close_fd(loop, m->fd);
 	m->fd = -1;
-	m->has_buffered = false;
+	m->features = 0;
 }
 
 /* Return the flags of an attempt's entry. */
 static uint8_t attempt_flags(const struct cosy_loop *loop, uint32_t slot)
 {
-	const bool buffered = loop->page.slots[slot].buffered && loop->module.has_buffered;
+	const bool reads = loop->module.features & COSY_ASYNC_BUFFERED;
 
-	return buffered ? COSY_ENTRY_BUFFERED : 0;
+	return loop->page.slots[slot].buffered && reads ? COSY_ENTRY_BUFFERED : 0;
 }
 
 bool cosy_module_is_needed(const struct cosy_loop *loop,
@@ -292,7 +252,7 @@ static void leave_module(struct cosy_loop *loop)
 		cosy_sys(SYS_close, m->fd, 0, 0);
 	}
 	m->fd = -1;
-	m->has_threads = m->has_buffered = false;
+	m->features = 0;
 	loop->module.usable = false;
 	/* The close, here or by the program, wakes a thread that sleeps in the module. */
 	if (atomic_load(&m->asleep))
@@ -352,6 +312,12 @@ void cosy_module_lose(struct cosy_loop *loop, uint64_t ret)
 	module_lost(loop);
 }
 
+/* Make submitted entries visible to the module. */
+static void publish(struct cosy_module *m)
+{
+	__atomic_store_n(&m->page->submit_tail, m->tail, __ATOMIC_RELEASE);
+}
+
 static bool execute_page(struct cosy_loop *loop)
 {
 	struct cosy_module *m = &loop->module;
@@ -388,7 +354,7 @@ uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until)
 		m->page->sleep_ns = until > now ? until - now : 0;
 	}
 	m->page->sleep_fd = loop->fds.epoll;
-	cosy_module_publish(&loop->module);
+	publish(&loop->module);
 	atomic_store(&m->asleep, true);
 	cosy_loop_leave(loop);
 	entered = enter_by(fd, COSY_ASYNC_SLEEP | COSY_ASYNC_AWAIT | COSY_ASYNC_MAX_DONE);
@@ -406,7 +372,7 @@ void cosy_module_flush(struct cosy_loop *loop)
 	struct cosy_module *m = &loop->module;
 
 	while (m->fd >= 0 && m->page->submit_head != m->tail) {
-		cosy_module_publish(&loop->module);
+		publish(&loop->module);
 		if (!execute_page(loop))
 			module_lost(loop);
 	}
@@ -420,7 +386,7 @@ uint32_t cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32
 	for (uint32_t i = 0; i < n; i++)
 		put_entry(loop, a[i].slot, (uint32_t)a[i].nr,
 			  attempt_flags(loop, a[i].slot), a[i].args);
-	cosy_module_publish(&loop->module);
+	publish(&loop->module);
 	do {
 		if (!execute_page(loop)) {
 			leave_module(loop);
@@ -449,7 +415,7 @@ const struct cosy_async_entry *cosy_module_next(struct cosy_module *m, uint32_t 
 
 void cosy_module_look(struct cosy_loop *loop)
 {
-	cosy_module_publish(&loop->module);
+	publish(&loop->module);
 	if (!execute_page(loop))
 		module_lost(loop);
 }
@@ -477,7 +443,7 @@ bool cosy_module_compound(struct cosy_loop *loop, uint32_t slot)
 	uint64_t args[6];
 
 	loop->module.compounds++;
-	if (!cosy_module_runs_compounds(loop)) {
+	if (!cosy_module_has(loop, COSY_MODULE_COMPOUNDS)) {
 		/* The module was lost after it was submitted, or refuses a processor's loop. */
 		loop->module.inside++;
 		return false;
@@ -570,7 +536,7 @@ static void worker_lost(struct cosy_loop *loop, uint64_t left)
 	if (left >> 32 == COSY_ASYNC_SECCOMP_BLOCKED >> 32)
 		cosy_device_block();
 	if (left == (uint64_t)-ESHUTDOWN)
-		loop->module.has_threads = false;
+		loop->module.features &= ~COSY_ASYNC_THREADS;
 	else
 		module_lost(loop);
 	/* Wake the threads that wait for the loop, to collect them. */

@@ -29,8 +29,7 @@ struct cosy_loop;
  * @inside:    number of entries submitted and not collected
  * @compounds: number of entries inside that run compounds
  * @tried:     creating a page was tried
- * @has_threads: threads can wait for work there
- * @has_buffered: it reads files on disks, and waits for the disk
+ * @features:  what it can do, now: COSY_ASYNC_ and so on; 0 without it
  * @looked:    it was entered since a thread last began to wait, or checked epoll
  * @reading:   entries that read a file there, and wait for the disk
  * @asleep:    a thread sleeps in it, or executes entries after its wake-up, without the lock
@@ -48,8 +47,7 @@ struct cosy_module {
 	uint32_t inside;
 	uint32_t compounds;
 	bool tried;
-	bool has_threads;
-	bool has_buffered;
+	uint64_t features;
 	bool looked;
 	struct cosy_queue reading;
 	atomic_bool asleep;
@@ -58,27 +56,15 @@ struct cosy_module {
 /** cosy_module_init() - create the page in the module if possible; call it after epoll exists */
 void cosy_module_init(struct cosy_loop *loop);
 
-/** cosy_module_makes_calls() - return true if it can make attempts; creates the page */
-bool cosy_module_makes_calls(struct cosy_loop *loop);
+/* The features of a module that can run compounds of COSY_ASYNC functions. */
+#define COSY_MODULE_COMPOUNDS	(COSY_ASYNC_COMPOUNDS | COSY_ASYNC_FILE_IO | \
+				 COSY_ASYNC_CLOSES | COSY_ASYNC_ACCEPTS | COSY_ASYNC_MESSAGES)
 
-/** cosy_module_runs_compounds() - return true if it can run compounds; creates the page */
-bool cosy_module_runs_compounds(struct cosy_loop *loop);
+/* The features of a module in which threads can wait for work, and a waiting thread can sleep. */
+#define COSY_MODULE_THREADS	(COSY_ASYNC_SLEEPS | COSY_ASYNC_THREADS)
 
-/** cosy_module_moves_compounds() - the same, also those that other loops have begun */
-bool cosy_module_moves_compounds(struct cosy_loop *loop);
-
-/** cosy_module_has_buffered() - return true if it reads files on disks; creates the page */
-bool cosy_module_has_buffered(struct cosy_loop *loop);
-
-/** cosy_module_has_threads() - return true if threads can wait there; creates the page */
-bool cosy_module_has_threads(struct cosy_loop *loop);
-
-/**
- * cosy_module_sync() - wait until the thread that sleeps in the module executes no compound
- *
- * Compounds that it executes later see all changes made before this call.
- */
-void cosy_module_sync(const struct cosy_loop *loop);
+/** cosy_module_has() - return true if it can make attempts, and has features; creates the page */
+bool cosy_module_has(struct cosy_loop *loop, uint64_t features);
 
 /**
  * cosy_module_use_fd() - note that an operation uses a descriptor
@@ -175,12 +161,6 @@ static inline bool cosy_module_submitted(const struct cosy_module *m)
 
 /** cosy_module_flush() - let the module take all submitted entries */
 void cosy_module_flush(struct cosy_loop *loop);
-
-/** cosy_module_publish() - make submitted entries visible to the module */
-static inline void cosy_module_publish(struct cosy_module *m)
-{
-	__atomic_store_n(&m->page->submit_tail, m->tail, __ATOMIC_RELEASE);
-}
 
 /**
  * cosy_module_make() - make @n attempts; collect their results afterwards

@@ -61,7 +61,7 @@ void cosy_ring_open(struct cosy_loop *loop)
 	if (ring->tried)
 		return;
 	ring->tried = true;
-	if (!cosy_module_makes_calls(loop))
+	if (!cosy_module_has(loop, 0))
 		return;
 	page = mmap(NULL, COSY_RING_SIZE(n), PROT_READ | PROT_WRITE, MAP_SHARED, loop->module.fd,
 		    COSY_RING_OFFSET);

@@ -31,6 +31,11 @@
 /* In nanoseconds: see try_later(). */
 #define TRIES_AFTER	1000000u
 
+/* How an entry goes on; each of these can lead to each other one. */
+static void finish(struct cosy_loop *loop, uint32_t slot, int64_t result);
+static void start_attempt(struct cosy_loop *loop, uint32_t slot);
+static void start_waiting(struct cosy_loop *loop, uint32_t slot);
+
 /* Make a call that ends by itself here, because there is no thread. */
 static void call_here(struct cosy_loop *loop, uint32_t slot)
 {
@@ -44,7 +49,7 @@ static void call_here(struct cosy_loop *loop, uint32_t slot)
 	if (loop->page.slots[slot].how == COSY_HOW_CLOSE)
 		cosy_thread_made(loop, slot, result);
 	else
-		cosy_finish(loop, slot, result);
+		finish(loop, slot, result);
 }
 
 /* Let a thread make the call of an entry. */
@@ -61,7 +66,7 @@ static void call_by_thread(struct cosy_loop *loop, uint32_t slot, bool disk)
 	if (disk || loop->page.slots[slot].how == COSY_HOW_CLOSE)
 		call_here(loop, slot);
 	else
-		cosy_finish(loop, slot, err);
+		finish(loop, slot, err);
 }
 
 /* Return true if a short count can be continued. Other calls are not tried on disks. */
@@ -195,10 +200,10 @@ static void begin_first(struct cosy_loop *loop, uint32_t slot, const struct cosy
 	switch (needs_thread(loop, slot, d) ? beginning_for_thread(loop, slot, d) :
 					      COSY_BEGIN_ATTEMPT) {
 	case COSY_BEGIN_ATTEMPT:
-		cosy_start_attempt(loop, slot);
+		start_attempt(loop, slot);
 		break;
 	case COSY_BEGIN_WAITING:
-		cosy_start_waiting(loop, slot);
+		start_waiting(loop, slot);
 		break;
 	case COSY_BEGIN_THREAD:
 		call_by_thread(loop, slot, false);
@@ -234,12 +239,13 @@ void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before)
 	    loop->page.slots[slot].state != COSY_SLOT_WAITING)
 		return;
 	if (before->list == COSY_LIST_POLL)
-		cosy_start_waiting(loop, slot);
+		start_waiting(loop, slot);
 	else
 		begin_first(loop, slot, d);
 }
 
-void cosy_finish(struct cosy_loop *loop, uint32_t slot, int64_t result)
+/* Finish an entry with the result of its call, and begin with the next entry of its list. */
+static void finish(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
 	const struct cosy_slot *s = &loop->page.slots[slot];
 	struct cosy_slot before;
@@ -291,7 +297,8 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	}
 }
 
-void cosy_start_waiting(struct cosy_loop *loop, uint32_t slot)
+/* Let an entry at the head of a list wait for its descriptor. */
+static void start_waiting(struct cosy_loop *loop, uint32_t slot)
 {
 	struct cosy_slot *s = &loop->page.slots[slot];
 	int err;
@@ -301,7 +308,7 @@ void cosy_start_waiting(struct cosy_loop *loop, uint32_t slot)
 	if (err == -EPERM)
 		call_by_thread(loop, slot, false);
 	else if (err)
-		cosy_finish(loop, slot, err);
+		finish(loop, slot, err);
 }
 
 static void attempt_read(struct cosy_attempt *a, const struct cosy_descriptor *d)
@@ -394,18 +401,19 @@ static bool reads_at_once(struct cosy_loop *loop, uint32_t slot,
 {
 	return d->kind == COSY_KIND_DISK && loop->page.entries[slot].nr == SYS_pread64 &&
 	       loop->attempts.count + cosy_page_submitted(&loop->page) >= COSY_MIN_BATCH &&
-	       cosy_module_has_buffered(loop);
+	       cosy_module_has(loop, COSY_ASYNC_BUFFERED);
 }
 
 /* Continue a call that would wait for a disk: in the module if it is a read, or by a thread. */
 static void wait_for_disk(struct cosy_loop *loop, uint32_t slot)
 {
-	if (!one_buffer(loop->page.entries[slot].nr) || !cosy_module_has_buffered(loop)) {
+	if (!one_buffer(loop->page.entries[slot].nr) ||
+	    !cosy_module_has(loop, COSY_ASYNC_BUFFERED)) {
 		call_by_thread(loop, slot, true);
 		return;
 	}
 	read_in_module(loop, slot);
-	cosy_start_attempt(loop, slot);
+	start_attempt(loop, slot);
 }
 
 void cosy_read_by_thread(struct cosy_loop *loop, uint32_t slot)
@@ -425,7 +433,11 @@ static void attempt_rest(struct cosy_attempt *a)
 	}
 }
 
-void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot)
+/*
+ * Attempt the call of an entry without blocking. If the entry is in a list, it is at the head. When
+ * the batch is made, cosy_attempted() gets the result.
+ */
+static void start_attempt(struct cosy_loop *loop, uint32_t slot)
 {
 	static const struct timespec no_time;
 	struct cosy_slot *s = &loop->page.slots[slot];
@@ -476,9 +488,9 @@ static void finish_connect(struct cosy_loop *loop, uint32_t slot)
 	long result;
 
 	if (cosy_connection_made(&loop->page.entries[slot], loop->page.slots[slot].fd, &result))
-		cosy_finish(loop, slot, result);
+		finish(loop, slot, result);
 	else
-		cosy_start_waiting(loop, slot);
+		start_waiting(loop, slot);
 }
 
 /* Finish a call whose connection has ended. The next one has waited, too: it is not attempted. */
@@ -502,7 +514,7 @@ static void finish_with_connection(struct cosy_loop *loop, uint32_t slot, int er
 			break;
 		slot = next;
 	}
-	cosy_start_waiting(loop, next);
+	start_waiting(loop, next);
 }
 
 /* Finish a call that receives nothing. It sets lengths in its arguments. */
@@ -513,9 +525,9 @@ static void finish_shut_down(struct cosy_loop *loop, uint32_t slot)
 	if (cosy_blocks(s))
 		call_by_thread(loop, slot, false);
 	else if (s->how == COSY_HOW_RECEIVE)
-		cosy_finish(loop, slot, cosy_receive_nothing(&loop->page.entries[slot], true));
+		finish(loop, slot, cosy_receive_nothing(&loop->page.entries[slot], true));
 	else
-		cosy_finish(loop, slot, s->how == COSY_HOW_ACCEPT ? -EINVAL : 0);
+		finish(loop, slot, s->how == COSY_HOW_ACCEPT ? -EINVAL : 0);
 }
 
 void cosy_start_ready(struct cosy_loop *loop, uint32_t slot, uint32_t events)
@@ -529,13 +541,13 @@ void cosy_start_ready(struct cosy_loop *loop, uint32_t slot, uint32_t events)
 		   needs_thread(loop, slot, cosy_descriptor_find(&loop->fds, s->fd))) {
 		call_by_thread(loop, slot, false);
 	} else if (s->how == COSY_HOW_RECEIVE && s->done && cosy_connection_is_at_mark(s->fd)) {
-		cosy_finish(loop, slot, 0);
+		finish(loop, slot, 0);
 	} else if (events & EPOLLHUP && transfers((enum cosy_how)s->how) &&
 		   cosy_connection_ended(loop, slot, &error)) {
 		finish_with_connection(loop, slot, error);
 	} else {
 		s->reported = true;
-		cosy_start_attempt(loop, slot);
+		start_attempt(loop, slot);
 	}
 }
 
@@ -550,7 +562,7 @@ static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 		return;
 	}
 	if (cosy_has_unknown_flags(loop, &loop->page.entries[slot])) {
-		cosy_finish(loop, slot, -EOPNOTSUPP);
+		finish(loop, slot, -EOPNOTSUPP);
 		return;
 	}
 	if (d->kind == COSY_KIND_NOWAIT || d->kind == COSY_KIND_PIPE)
@@ -568,11 +580,11 @@ static void look_again(struct cosy_loop *loop, uint32_t slot)
 	int err = cosy_descriptor_look(d, fd);
 
 	if (err)
-		cosy_finish(loop, slot, err);
+		finish(loop, slot, err);
 	else if (d->kind == COSY_KIND_DISK)
 		call_by_thread(loop, slot, true);
 	else
-		cosy_start_attempt(loop, slot);
+		start_attempt(loop, slot);
 }
 
 static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
@@ -582,7 +594,7 @@ static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
 	if (result != -EAGAIN) {
-		cosy_finish(loop, slot, result);
+		finish(loop, slot, result);
 		return;
 	}
 	if (s->list == COSY_LIST_NONE) {
@@ -602,7 +614,7 @@ static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 		s->list = COSY_LIST_IN;
 		cosy_descriptor_append(&loop->fds, slot);
 	}
-	cosy_start_waiting(loop, slot);
+	start_waiting(loop, slot);
 }
 
 /* Continue a buffered read. A read at the file's position may have read a part only. */
@@ -615,9 +627,9 @@ static void attempted_read(struct cosy_loop *loop, uint32_t slot, int64_t result
 	if (!cosy_has_offset(entry->nr) && result > 0 &&
 	    s->done + (uint64_t)result < entry->args[2]) {
 		s->done += (uint64_t)result;
-		cosy_start_attempt(loop, slot);
+		start_attempt(loop, slot);
 	} else {
-		cosy_finish(loop, slot, result);
+		finish(loop, slot, result);
 	}
 }
 
@@ -627,7 +639,7 @@ static void try_later(struct cosy_loop *loop, uint32_t slot)
 	int err = cosy_timer_add(&loop->timers, slot, cosy_clock() + TRIES_AFTER);
 
 	if (err)
-		cosy_finish(loop, slot, err);
+		finish(loop, slot, err);
 }
 
 void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
@@ -647,7 +659,7 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 		return;
 	}
 	if (s->fd < 0) {
-		cosy_finish(loop, slot, result);
+		finish(loop, slot, result);
 		return;
 	}
 	d = cosy_descriptor_find(&loop->fds, s->fd);
@@ -678,7 +690,7 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 		else if (cosy_connection_is_shut_down(s, d))
 			finish_shut_down(loop, slot);
 		else
-			cosy_start_waiting(loop, slot);
+			start_waiting(loop, slot);
 		return;
 	case -EOPNOTSUPP:
 		if ((a->nr != SYS_preadv2 && a->nr != SYS_pwritev2) || s->polled)
@@ -695,10 +707,10 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 		if (s->how != COSY_HOW_CONNECT)
 			break;
 		s->connecting = true;
-		cosy_start_waiting(loop, slot);
+		start_waiting(loop, slot);
 		return;
 	}
-	cosy_finish(loop, slot, result);
+	finish(loop, slot, result);
 }
 
 /* Return true for calls on disks that do not use the file's position: they have no order. */
@@ -709,7 +721,7 @@ static bool unordered_on_disk(struct cosy_loop *loop, uint32_t slot)
 	if (!cosy_has_offset(nr))
 		return false;
 	if (one_buffer(nr))
-		cosy_start_attempt(loop, slot);
+		start_attempt(loop, slot);
 	else
 		call_by_thread(loop, slot, true);
 	return true;
@@ -730,14 +742,14 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 		struct cosy_descriptor unknown;
 		int err = cosy_descriptor_look(&unknown, fd);
 
-		cosy_finish(loop, slot, err ? err : -ENOMEM);
+		finish(loop, slot, err ? err : -ENOMEM);
 		return;
 	}
 	if (d->kind == COSY_KIND_UNKNOWN) {
 		int err = cosy_descriptor_look(d, fd);
 
 		if (err) {
-			cosy_finish(loop, slot, err);
+			finish(loop, slot, err);
 			return;
 		}
 		cosy_module_use_fd(loop, fd);
@@ -757,7 +769,7 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 	if (d->head[list] != slot)
 		return;
 	if (waited)
-		cosy_start_waiting(loop, slot);
+		start_waiting(loop, slot);
 	else if (d->kind == COSY_KIND_DISK && !one_buffer(entry->nr))
 		call_by_thread(loop, slot, true);
 	else if (!cosy_is_reported(entry->nr, d))
@@ -778,17 +790,17 @@ static void start_poll(struct cosy_loop *loop, uint32_t slot)
 	}
 	ready = cosy_sys(SYS_poll, (long)poll, 1, 0);
 	if (ready) {
-		cosy_finish(loop, slot, ready);
+		finish(loop, slot, ready);
 		return;
 	}
 	if (poll->fd < 0) {
 		err = cosy_timer_add(&loop->timers, slot, UINT64_MAX);
 		if (err)
-			cosy_finish(loop, slot, err);
+			finish(loop, slot, err);
 		return;
 	}
 	if (!cosy_descriptor(&loop->fds, poll->fd)) {
-		cosy_finish(loop, slot, -ENOMEM);
+		finish(loop, slot, -ENOMEM);
 		return;
 	}
 	cosy_module_use_fd(loop, poll->fd);
@@ -799,7 +811,7 @@ static void start_poll(struct cosy_loop *loop, uint32_t slot)
 	cosy_descriptor_append(&loop->fds, slot);
 	err = cosy_descriptor_arm(&loop->fds, s->fd);
 	if (err)
-		cosy_finish(loop, slot, err);
+		finish(loop, slot, err);
 }
 
 static void start_sleep(struct cosy_loop *loop, uint32_t slot)
@@ -822,12 +834,12 @@ static void start_sleep(struct cosy_loop *loop, uint32_t slot)
 		time = (const void *)entry->args[2];
 	}
 	if (!cosy_time_is_readable(time)) {
-		cosy_finish(loop, slot, -EFAULT);
+		finish(loop, slot, -EFAULT);
 		return;
 	}
 	if (time->tv_sec < 0 || time->tv_nsec < 0 ||
 	    time->tv_nsec >= 1000000000) {
-		cosy_finish(loop, slot, -EINVAL);
+		finish(loop, slot, -EINVAL);
 		return;
 	}
 	/* The latest time that can be represented, in 292 years. */
@@ -837,7 +849,7 @@ static void start_sleep(struct cosy_loop *loop, uint32_t slot)
 		     (uint64_t)time->tv_nsec + (absolute ? 0 : cosy_clock());
 	err = cosy_timer_add(&loop->timers, slot, at);
 	if (err)
-		cosy_finish(loop, slot, err);
+		finish(loop, slot, err);
 }
 
 static void start_close(struct cosy_loop *loop, uint32_t slot)
@@ -863,7 +875,7 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 		call_by_thread(loop, slot, false);
 		return;
 	}
-	cosy_start_attempt(loop, slot);
+	start_attempt(loop, slot);
 	cosy_attempts_make(loop);
 	/* A function may have waited again before the descriptor was closed. */
 	if (interrupts)
@@ -885,11 +897,11 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 		return;
 	}
 	if (s->cancelled) {
-		cosy_finish(loop, slot, -ECANCELED);
+		finish(loop, slot, -ECANCELED);
 		return;
 	}
 	if (cosy_asks_not_to_wait(entry)) {
-		cosy_start_attempt(loop, slot);
+		start_attempt(loop, slot);
 		return;
 	}
 	switch ((enum cosy_how)s->how) {
@@ -913,13 +925,13 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 		if (entry->args[2])
 			call_by_thread(loop, slot, false);
 		else
-			cosy_start_attempt(loop, slot);
+			start_attempt(loop, slot);
 		break;
 	case COSY_HOW_CLOSE:
 		start_close(loop, slot);
 		break;
 	case COSY_HOW_DIRECT:
-		cosy_start_attempt(loop, slot);
+		start_attempt(loop, slot);
 		break;
 	case COSY_HOW_LOCK:
 	case COSY_HOW_THREAD:

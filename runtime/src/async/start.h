@@ -18,14 +18,6 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot);
 /** cosy_start_waited() - let an entry, which is in no ring, wait for its descriptor as before */
 void cosy_start_waited(struct cosy_loop *loop, uint32_t slot);
 
-/**
- * cosy_start_attempt() - attempt the call of an entry without blocking
- *
- * If the entry is in a list, it is at the head. When the batch is made, cosy_attempted() gets the
- * result.
- */
-void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot);
-
 /** cosy_start_sent() - begin with a send of which @sent bytes were sent */
 void cosy_start_sent(struct cosy_loop *loop, uint32_t slot, uint32_t sent);
 
@@ -35,18 +27,8 @@ void cosy_read_by_thread(struct cosy_loop *loop, uint32_t slot);
 /** cosy_attempted() - continue an entry after its attempt */
 void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *attempt);
 
-/** cosy_start_waiting() - let an entry at the head of a list wait for its descriptor */
-void cosy_start_waiting(struct cosy_loop *loop, uint32_t slot);
-
 /** cosy_start_ready() - continue the entry at the head of a list after epoll has reported events */
 void cosy_start_ready(struct cosy_loop *loop, uint32_t slot, uint32_t events);
-
-/**
- * cosy_finish() - finish an entry with the result of its call
- *
- * Removes it from its list, completes it, and begins with the next entry of the list.
- */
-void cosy_finish(struct cosy_loop *loop, uint32_t slot, int64_t result);
 
 /**
  * cosy_start_next() - begin with the new head of a list
@@ -54,10 +36,10 @@ void cosy_finish(struct cosy_loop *loop, uint32_t slot, int64_t result);
  */
 void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before);
 
-/** cosy_thread_made() - the same as cosy_finish(), in the thread that has made the call */
+/** cosy_thread_made() - finish an entry in the thread that has made its call */
 void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result);
 
-/** cosy_end() - the same as cosy_finish(), without beginning the next entry of the list */
+/** cosy_end() - remove an entry from its list, and complete it; begin with no other entry */
 void cosy_end(struct cosy_loop *loop, uint32_t slot, int64_t result);
 
 #endif /* COSY_LOOP_START_H */

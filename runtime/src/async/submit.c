@@ -50,17 +50,6 @@ static COSY_ALWAYS_INLINE void set_submitted(struct cosy_slot *s, enum cosy_how 
 	s->receive = COSY_NO_SLOT;
 }
 
-/* Add an entry to the ring. The caller has set it and its slot. */
-static COSY_ALWAYS_INLINE void publish(struct cosy_loop *loop, uint32_t slot)
-{
-	struct cosy_async_page *page = loop->page.shared;
-	uint32_t tail = page->submit_tail;
-
-	loop->page.submitted[tail & loop->page.mask] = slot;
-	cosy_index_store(&page->submit_tail, tail + 1);
-	loop->info.submitted++;
-}
-
 static COSY_ALWAYS_INLINE void set_call(struct cosy_async_entry *entry, uint8_t flags,
 					long nr, uint64_t a0, uint64_t a1, uint64_t a2,
 					uint64_t a3, uint64_t a4, uint64_t a5)
@@ -145,7 +134,7 @@ static COSY_ALWAYS_INLINE void submit(struct cosy_loop *loop, struct cosy_async 
 				      uint64_t a4, uint64_t a5)
 {
 	set_slot(loop, op, slot, task, how, nr, a0, a1, a2, a3, a4, a5);
-	publish(loop, slot);
+	cosy_page_publish(loop, slot);
 }
 
 /* Take a slot, for an operation if @op is not NULL. A slot must be free. */
@@ -166,17 +155,6 @@ uint32_t cosy_page_take(struct cosy_loop *loop, struct cosy_async *op, enum cosy
 	set_slot(loop, op, slot, false, how, nr, args[0], args[1], args[2], args[3], args[4],
 		 args[5]);
 	return slot;
-}
-
-void cosy_page_publish(struct cosy_loop *loop, uint32_t slot)
-{
-	publish(loop, slot);
-}
-
-void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
-		      long nr, const uint64_t args[6])
-{
-	publish(loop, cosy_page_take(loop, op, how, nr, args));
 }
 
 /*
@@ -281,7 +259,7 @@ void cosy_page_submit_anywhere(struct cosy_loop *loop, struct cosy_async *op, en
 	}
 	cosy_ring_yield(loop, how, nr, args[0]);
 	leave_ring(loop, nr, args[0]);
-	cosy_page_submit(loop, op, how, nr, args);
+	cosy_page_publish(loop, cosy_page_take(loop, op, how, nr, args));
 }
 
 void cosy_page_submit_reserved(struct cosy_loop *loop, struct cosy_async *op, uint32_t slot,

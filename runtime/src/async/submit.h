@@ -46,21 +46,19 @@ void cosy_page_send_reserved(struct cosy_loop *loop, struct cosy_async *op, uint
 			 struct cosy_cpu *cpu);
 
 /**
- * cosy_page_submit() - submit a call to this loop, which must have a free slot
- * @op:  an operation that is not pending, or NULL
- * @how: how the call waits; or COMPOUND
- */
-void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
-		      long nr, const uint64_t args[6]);
-
-/**
  * cosy_page_submit_again() - submit a call that the ring does not make
  * @flags: number of bytes that it has sent, or COSY_RING_WAITED
  */
 void cosy_page_submit_again(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
 			    long nr, const uint64_t args[6], uint32_t flags);
 
-/** cosy_page_submit_anywhere() - cosy_page_submit(), to the ring if that takes the call */
+/**
+ * cosy_page_submit_anywhere() - submit a call to the ring if that takes it, or to the loop's page
+ * @op:  an operation that is not pending, or NULL
+ * @how: how the call waits; or COMPOUND
+ *
+ * The loop must have a free slot.
+ */
 void cosy_page_submit_anywhere(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
 			       long nr, const uint64_t args[6]);
 
@@ -84,11 +82,19 @@ uint32_t cosy_page_take(struct cosy_loop *loop, struct cosy_async *op, enum cosy
  */
 int cosy_page_check(const struct cosy_loop *loop, const struct cosy_async *op, int32_t places);
 
+/** cosy_page_publish() - submit the entry of a slot that cosy_page_take() has returned */
+static COSY_ALWAYS_INLINE void cosy_page_publish(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_async_page *page = loop->page.shared;
+	uint32_t tail = page->submit_tail;
+
+	loop->page.submitted[tail & loop->page.mask] = slot;
+	cosy_index_store(&page->submit_tail, tail + 1);
+	loop->info.submitted++;
+}
+
 /** cosy_page_precedes() - return true if an entry of the loop's page has to come before a call */
 bool cosy_page_precedes(const struct cosy_loop *loop, enum cosy_how how, long nr, uint64_t fd);
-
-/** cosy_page_publish() - submit the entry of a slot that cosy_page_take() has returned */
-void cosy_page_publish(struct cosy_loop *loop, uint32_t slot);
 
 /* Return true if a read() or write() does what recvfrom() or sendto() without flags does. */
 static inline bool cosy_ring_transfers(const struct cosy_loop *loop, const struct cosy_async *op,

@@ -127,7 +127,7 @@ static void wait_for_work(struct cosy_pool *pool)
 {
 	struct cosy_loop *loop = pool->loop;
 
-	if (cosy_module_has_threads(loop)) {
+	if (cosy_module_has(loop, COSY_MODULE_THREADS)) {
 		/* No entry is queued that they would have to leave for. */
 		cosy_module_recall(loop, pool == &loop->threads.waits, false);
 		work_in_module(pool);
@@ -265,7 +265,7 @@ int cosy_thread_add(struct cosy_loop *loop, uint32_t slot, bool disk)
 	if (err && !pool->threads)
 		return err;
 	loop->page.slots[slot].on_disk = disk;
-	if (cosy_module_has_threads(loop))
+	if (cosy_module_has(loop, COSY_MODULE_THREADS))
 		lend(loop, pool, slot);
 	else
 		queue_call(loop, pool, slot);
