@@ -5,8 +5,8 @@ usage: check_results.py failed RESULTS MAX
            print a filter for the tests that failed; nothing if none did, or more than MAX, which
            may be "all"
        check_results.py report RESULTS RESULTS-AGAIN PASSED FAILED WITHOUT-VM
-           print what failed, what passed only when it was repeated, the slowest tests, what was
-           skipped and why, and the counts. RESULTS-AGAIN has tests that were repeated, if it
+           print what failed, what passed only when it was repeated, the tests that only --long
+           runs, the slowest tests, what was skipped and why, and the counts. RESULTS-AGAIN has tests that were repeated, if it
            exists; PASSED and FAILED are numbers of results that are not of lit; WITHOUT-VM is why
            there is no VM, or empty.
            Exit status 1 if a test failed.
@@ -37,6 +37,16 @@ def failed_filter(path, most):
     return "^(" + "|".join(failed) + ")$"
 
 
+def is_long(name):
+    """Return True for a test that only ./cosy check --long runs."""
+    path = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "test",
+                        name.split(" :: ", 1)[-1])
+    if not os.path.exists(path):
+        return False
+    with open(path, encoding="utf-8", errors="replace") as text:
+        return re.search(r"REQUIRES:.*\blong\b", text.read()) is not None
+
+
 def report(path, path_again, passed, failed, without_vm):
     tests = {test["name"]: test for test in read(path)}
     if os.path.exists(path_again):
@@ -50,6 +60,8 @@ def report(path, path_again, passed, failed, without_vm):
         if test["code"] in PASSED:
             ran.append(test)
             passed += 1
+            if is_long(test["name"]):
+                print(f"PASS: {test['name']} ({test['elapsed']:.0f} s, only with --long)")
         elif test["code"] in ("UNSUPPORTED", "SKIPPED"):
             reason = test["output"].strip() or test["code"]
             skipped.setdefault(reason.splitlines()[-1], []).append(test["name"])
