@@ -4,8 +4,8 @@
  *
  *	server-client PROTOCOL ADDRESS CONNECTIONS ACTIVE COUNT PID...
  *
- * PROTOCOL is "http:PATH", "http-close:PATH" (a connection for each request) or "memcached". ADDRESS is
- * a port of 127.0.0.1, or the path of a unix socket. ACTIVE of the CONNECTIONS send a request, then the
+ * PROTOCOL is "http:PATH", "http-close:PATH" (a connection for each request), "memcached" or "redis": the
+ * last two get a value of 100 bytes. ADDRESS is a port of 127.0.0.1, or the path of a unix socket. ACTIVE of the CONNECTIONS send a request, then the
  * answers are received, and so on: with 64 of 64, the server finds many requests at once; with 1 of 64,
  * one.
  *
@@ -31,7 +31,26 @@
 #define CONNECTIONS_MAX 1024
 #define SERVERS_MAX	16
 #define RUNS		3
-#define VALUE		100 /* Bytes of memcached's value. */
+#define VALUE		100 /* Bytes of a value. */
+
+/*
+ * struct store - the protocol of a server that stores values
+ * @set:    format of a request that stores one: its size and the value
+ * @stored: the answer
+ * @get:    the request that is measured
+ * @value:  how its answer begins
+ * @end:    how its answer ends
+ */
+struct store {
+	const char *name, *set, *stored, *get, *value, *end;
+};
+
+static const struct store stores[] = {
+	{ "memcached", "set key 0 0 %d\r\n%s\r\n", "STORED\r\n", "get key\r\n", "VALUE key 0 ", "END\r\n" },
+	{ "redis", "*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$%d\r\n%s\r\n", "+OK\r\n",
+	  "*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n", "$100\r\nv", "v\r\n" },
+};
+
 
 static struct sockaddr_storage address;
 static socklen_t address_size;
@@ -92,8 +111,9 @@ static void receive_answer(int fd)
 }
 
 /* Receive the first answer, up to its end, and note its size. */
-static void learn_answer(int fd, bool http)
+static void learn_answer(int fd, const struct store *store)
 {
+	const char *const last = store ? store->end : "\r\n\r\n";
 	const char *end, *field;
 	size_t have = 0;
 	ssize_t n;
@@ -104,15 +124,15 @@ static void learn_answer(int fd, bool http)
 			errx(1, "the server has ended the first connection");
 		have += (size_t)n;
 		answer[have] = 0;
-		end = strstr(answer, http ? "\r\n\r\n" : "END\r\n");
+		end = strstr(answer, last);
 	} while (!end);
-	answer_size = (size_t)(end - answer) + (http ? 4 : 5);
-	if (http) {
+	answer_size = (size_t)(end - answer) + strlen(last);
+	if (!store) {
 		field = strcasestr(answer, "\r\nContent-Length:");
 		if (strncmp(answer, "HTTP/1.1 200", 12) || !field)
 			errx(1, "not an answer with a file: %.200s", answer);
 		answer_size += strtoul(field + 17, NULL, 10);
-	} else if (strncmp(answer, "VALUE key 0 ", 12)) {
+	} else if (strncmp(answer, store->value, strlen(store->value))) {
 		errx(1, "not a value: %.200s", answer);
 	}
 	if (have > answer_size)
@@ -124,33 +144,44 @@ static void learn_answer(int fd, bool http)
 	}
 }
 
-static void set_value(int fd)
+static void set_value(int fd, const struct store *store)
 {
+	const size_t stored = strlen(store->stored);
 	char value[VALUE + 1];
 	int size;
 
 	memset(value, 'v', VALUE);
 	value[VALUE] = 0;
-	size = snprintf(request, sizeof(request), "set key 0 0 %d\r\n%s\r\n", VALUE, value);
-	if (send(fd, request, (size_t)size, 0) != size || recv(fd, answer, 8, MSG_WAITALL) != 8 ||
-	    memcmp(answer, "STORED\r\n", 8))
+	size = snprintf(request, sizeof(request), store->set, VALUE, value);
+	if (send(fd, request, (size_t)size, 0) != size ||
+	    recv(fd, answer, stored, MSG_WAITALL) != (ssize_t)stored || memcmp(answer, store->stored, stored))
 		errx(1, "the server does not store a value");
+}
+
+/* Return the protocol of that name, or NULL: HTTP. */
+static const struct store *find_store(const char *protocol)
+{
+	for (size_t i = 0; i < sizeof(stores) / sizeof(stores[0]); i++)
+		if (!strcmp(protocol, stores[i].name))
+			return &stores[i];
+	if (strncmp(protocol, "http", 4) || !strchr(protocol, ':'))
+		errx(1, "%s: not a protocol", protocol);
+	return NULL;
 }
 
 static void prepare(const char *protocol)
 {
-	const char *path = strchr(protocol, ':');
+	const struct store *store = find_store(protocol);
 	int fd = open_connection();
 
 	closing = !strncmp(protocol, "http-close", 10);
-	if (!path)
-		set_value(fd);
-	request_size = (size_t)(path ? snprintf(request, sizeof(request),
-						"GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n", path + 1,
-						closing ? "Connection: close\r\n" : "") :
-				       snprintf(request, sizeof(request), "get key\r\n"));
+	if (store)
+		set_value(fd, store);
+	request_size = (size_t)(store ? snprintf(request, sizeof(request), "%s", store->get) :
+				snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n",
+					 strchr(protocol, ':') + 1, closing ? "Connection: close\r\n" : ""));
 	send_request(fd);
-	learn_answer(fd, path);
+	learn_answer(fd, store);
 	close(fd);
 	for (unsigned int i = 0; i < count && !closing; i++)
 		connections[i] = open_connection();
