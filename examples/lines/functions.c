@@ -21,16 +21,17 @@ static unsigned long served;
 COSY_ASYNC static int serve(int fd)
 {
 	struct lines lines;
-	bool goes_on = true;
+	bool goes_on = lines_begin(&lines);
 	ssize_t n;
 
-	lines.have = 0;
-	while (goes_on && (n = recv(fd, lines.in + lines.have, LINES_BUFFER - lines.have, 0)) > 0) {
+	while (goes_on && (n = recv(fd, lines.buffer + lines.have, lines.room - lines.have, 0)) > 0) {
 		goes_on = lines_received(&lines, (size_t)n);
 		/* As in a thread, send() transfers everything. MSG_NOSIGNAL: no SIGPIPE. */
-		if (lines.size && send(fd, lines.out, lines.size, MSG_NOSIGNAL) < 0)
+		if (lines.size && send(fd, lines.buffer, lines.size, MSG_NOSIGNAL) < 0)
 			break;
+		goes_on = goes_on && lines_next(&lines);
 	}
+	lines_end(&lines);
 	return close(fd);
 }
 
@@ -68,6 +69,7 @@ static void signalled(struct cosy_async *op)
 
 int main(int argc, char **argv)
 {
+	const struct cosy_loop_options options = { .size = sizeof(options), .entries = lines_operations() };
 	struct cosy_async signal = { .done = signalled };
 	sigset_t signals = lines_signals();
 	int listener, err;
@@ -75,7 +77,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		error(1, 0, "usage: functions PORT");
 	listener = lines_listen(argv[1]);
-	err = cosy_loop_create(&loop, NULL);
+	err = cosy_loop_create(&loop, &options);
 	if (!err)
 		err = cosy_async_signal(loop, &signal, &signals, NULL);
 	if (!err)

@@ -16,61 +16,106 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
-#define LINES_BUFFER 4096 /* Bytes of the longest line, with its end. */
+#define LINES_MAX   4096 /* Bytes of the longest line, with its end. */
+#define LINES_FIRST 256	 /* Bytes of the buffer of a connection that is idle. */
 
 /**
  * struct lines - the state of the protocol for one connection
- * @in:   what was received and not answered yet
- * @have: its size
- * @out:  the answer
- * @size: its size
- *
- * An answer has the size of its line, so @out has room for all lines of @in.
+ * @buffer: what was received; answers replace the lines
+ * @room:   its size: an idle connection keeps a small one
+ * @have:   bytes in it
+ * @size:   bytes of the answer, at its beginning
  */
 struct lines {
-	char in[LINES_BUFFER];
-	size_t have;
-	char out[LINES_BUFFER];
-	size_t size;
+	char *buffer;
+	size_t room, have, size;
 };
 
-/* Append the answer of a line, without its end. */
-static inline void lines_append(struct lines *l, const char *line, size_t size)
+/* Prepare for the first line. Return false without memory. */
+static inline bool lines_begin(struct lines *l)
 {
-	for (size_t i = 0; i < size; i++)
-		l->out[l->size + i] = line[size - 1 - i];
-	l->out[l->size + size] = '\n';
-	l->size += size + 1;
+	l->buffer = malloc(LINES_FIRST);
+	l->room = LINES_FIRST;
+	l->have = 0;
+	return l->buffer;
+}
+
+static inline void lines_end(struct lines *l)
+{
+	free(l->buffer);
+}
+
+static inline bool lines_resize(struct lines *l, size_t room)
+{
+	char *buffer = l->room == room ? l->buffer : realloc(l->buffer, room);
+
+	if (!buffer)
+		return false;
+	l->buffer = buffer;
+	l->room = room;
+	return true;
+}
+
+static inline void lines_reverse(char *line, size_t size)
+{
+	for (size_t i = 0; i < size / 2; i++) {
+		const char c = line[i];
+
+		line[i] = line[size - 1 - i];
+		line[size - 1 - i] = c;
+	}
 }
 
 /**
  * lines_received() - answer the lines that are complete
- * @l: the state; @l->out and @l->size are set
- * @n: bytes that were received at @l->in + @l->have
+ * @l: the state; @l->size is set
+ * @n: bytes that were received at @l->buffer + @l->have
  *
  * Return: false if the connection ends after the answer.
  */
 static inline bool lines_received(struct lines *l, size_t n)
 {
-	const char *line = l->in, *end;
+	char *line = l->buffer, *end;
 	bool goes_on = true;
 
 	l->have += n;
-	l->size = 0;
-	while (goes_on && (end = memchr(line, '\n', (size_t)(l->in + l->have - line)))) {
+	while (goes_on && (end = memchr(line, '\n', (size_t)(l->buffer + l->have - line)))) {
 		goes_on = end - line != 4 || memcmp(line, "quit", 4) != 0;
-		if (goes_on)
-			lines_append(l, line, (size_t)(end - line));
-		line = end + 1;
+		if (goes_on) {
+			lines_reverse(line, (size_t)(end - line));
+			line = end + 1;
+		}
 	}
-	l->have -= (size_t)(line - l->in);
-	memmove(l->in, line, l->have);
-	return goes_on && l->have < LINES_BUFFER;
+	l->size = (size_t)(line - l->buffer);
+	return goes_on;
+}
+
+/**
+ * lines_next() - remove the answer, which was sent, and make room for what follows
+ * @l: the state
+ *
+ * Return: false if the connection ends: a line is too long, or there is no memory.
+ */
+static inline bool lines_next(struct lines *l)
+{
+	const bool full = l->have == l->room;
+
+	l->have -= l->size;
+	memmove(l->buffer, l->buffer + l->size, l->have);
+	if (l->have == LINES_MAX)
+		return false;
+	if (full)
+		return lines_resize(l, LINES_MAX);
+	if (!l->have)
+		lines_resize(l, LINES_FIRST);
+	return true;
 }
 
 /* Return true if accept(2) may succeed later: the process or the system has no room at the moment. */
@@ -103,6 +148,17 @@ static inline int lines_listen(const char *port)
 	printf("listening on port %d\n", ntohs(address.sin_port));
 	fflush(stdout);
 	return fd;
+}
+
+/* Return the operations that a loop needs: one for each descriptor, and the signal. */
+static inline uint32_t lines_operations(void)
+{
+	const rlim_t most = 1 << 15;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > most)
+		return most;
+	return (uint32_t)limit.rlim_cur + 1;
 }
 
 /* Block SIGINT and SIGTERM, which end the server. The loop waits for them. */

@@ -17,7 +17,7 @@
  * @op:	     it has one operation at a time, so nothing refers to it while a callback runs
  * @fd:	     the socket
  * @goes_on: false if it is closed after the answer
- * @lines:   the buffers belong to the loop while @op is pending
+ * @lines:   the buffer belongs to the loop while @op is pending
  */
 struct connection {
 	struct cosy_async op;
@@ -39,6 +39,7 @@ static void end(struct connection *c)
 	/* Only a loop that is being destroyed rejects the operation. */
 	if (cosy_async_close(loop, NULL, c->fd))
 		close(c->fd);
+	lines_end(&c->lines);
 	free(c);
 }
 
@@ -47,7 +48,16 @@ static void receive(struct connection *c)
 	struct lines *l = &c->lines;
 
 	c->op.done = received;
-	if (cosy_async_recv(loop, &c->op, c->fd, l->in + l->have, LINES_BUFFER - l->have, 0))
+	if (cosy_async_recv(loop, &c->op, c->fd, l->buffer + l->have, l->room - l->have, 0))
+		end(c);
+}
+
+/* What was complete is answered. */
+static void proceed(struct connection *c)
+{
+	if (c->goes_on && lines_next(&c->lines))
+		receive(c);
+	else
 		end(c);
 }
 
@@ -63,15 +73,12 @@ static void received(struct cosy_async *op)
 	}
 	c->goes_on = lines_received(l, (size_t)op->result);
 	if (!l->size) {
-		if (c->goes_on)
-			receive(c);
-		else
-			end(c);
+		proceed(c);
 		return;
 	}
 	/* The operation transfers everything. MSG_NOSIGNAL: no SIGPIPE. */
 	op->done = sent;
-	if (cosy_async_send(loop, op, c->fd, l->out, l->size, MSG_NOSIGNAL))
+	if (cosy_async_send(loop, op, c->fd, l->buffer, l->size, MSG_NOSIGNAL))
 		end(c);
 }
 
@@ -80,8 +87,8 @@ static void sent(struct cosy_async *op)
 {
 	struct connection *c = op->data;
 
-	if (op->result >= 0 && c->goes_on)
-		receive(c);
+	if (op->result >= 0)
+		proceed(c);
 	else
 		end(c);
 }
@@ -91,7 +98,8 @@ static void begin(int fd)
 	struct connection *c = calloc(1, sizeof(*c));
 
 	served++;
-	if (!c) {
+	if (!c || !lines_begin(&c->lines)) {
+		free(c);
 		close(fd);
 		return;
 	}
@@ -136,6 +144,7 @@ static void signalled(struct cosy_async *op)
 
 int main(int argc, char **argv)
 {
+	const struct cosy_loop_options options = { .size = sizeof(options), .entries = lines_operations() };
 	struct cosy_async signal = { .done = signalled }, accepts = { 0 };
 	sigset_t signals = lines_signals();
 	int listener, err;
@@ -144,7 +153,7 @@ int main(int argc, char **argv)
 		error(1, 0, "usage: operations PORT");
 	listener = lines_listen(argv[1]);
 	accepts.data = &listener;
-	err = cosy_loop_create(&loop, NULL);
+	err = cosy_loop_create(&loop, &options);
 	if (!err)
 		err = cosy_async_signal(loop, &signal, &signals, NULL);
 	if (err)
