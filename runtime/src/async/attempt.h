@@ -29,10 +29,8 @@ struct cosy_attempt {
 /* Fewer calls are made by system calls: entering the module costs as much as two. */
 #define COSY_MIN_BATCH	3u
 
-/* The number of attempts at which a batch is made, and the capacity of a batch. */
+/* The number of attempts at which a batch is made. */
 #define COSY_ATTEMPTS	64u
-
-#define COSY_ATTEMPTS_WAITING	256u
 
 /**
  * struct cosy_attempts - the attempts of a loop
@@ -44,8 +42,19 @@ struct cosy_attempt {
 struct cosy_attempts {
 	struct cosy_attempt *batch;
 	uint32_t count;
-	struct cosy_attempt batches[2][COSY_ATTEMPTS_WAITING];
+	struct cosy_attempt *batches[2];
 };
+
+/**
+ * cosy_attempts_create() - allocate the batches
+ * @slots: the number of slots, of which each attempt has one
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int cosy_attempts_create(struct cosy_attempts *attempts, uint32_t slots);
+
+/** cosy_attempts_destroy() - free the batches */
+void cosy_attempts_destroy(const struct cosy_attempts *attempts);
 
 /**
  * cosy_attempt_add() - add the call of an entry to the batch

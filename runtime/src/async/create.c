@@ -131,6 +131,7 @@ static void free_owner(struct cosy_loop *loop)
 
 static void free_memory(struct cosy_loop *loop)
 {
+	cosy_attempts_destroy(&loop->attempts);
 	cosy_descriptors_destroy(&loop->fds);
 	cosy_page_destroy(&loop->page);
 	free(loop->timers.heap);
@@ -173,6 +174,8 @@ COSY_EXPORT int cosy_loop_create(struct cosy_loop **result,
 		goto no_page;
 	err = cosy_descriptors_create(&loop->fds, loop->page.slots);
 	if (!err)
+		err = cosy_attempts_create(&loop->attempts, loop->page.mask + 1);
+	if (!err)
 		err = make_owner(loop);
 	if (err)
 		goto no_owner;
@@ -184,7 +187,6 @@ COSY_EXPORT int cosy_loop_create(struct cosy_loop **result,
 	cosy_pool_init(loop, &loop->threads.waits,
 		       or_default(known.waiters, DEFAULT_WAITERS));
 	loop->timers.slots = loop->page.slots;
-	loop->attempts.batch = loop->attempts.batches[0];
 	cosy_module_init(loop);
 	loop->ring.tried = !loop->module.usable;
 	*result = loop;
@@ -194,6 +196,7 @@ no_fds:
 	close_fds(loop);
 no_owner:
 	free_owner(loop);
+	cosy_attempts_destroy(&loop->attempts);
 	cosy_descriptors_destroy(&loop->fds);
 	cosy_page_destroy(&loop->page);
 no_page:

@@ -36,6 +36,10 @@ _Static_assert(COSY_RING_SEND_UNUSUAL == (MSG_OOB | MSG_DONTWAIT | MSG_FASTOPEN)
 #define MAX_OWN_CALLS	8
 /* After this number of entries into the module, epoll is checked if entries wait for it. */
 #define MAX_UNSEEN	64
+/* After this number of entries that have given calls back, all receives are made elsewhere. */
+#define MAX_GIVEN	64
+/* In place of a descriptor. */
+#define ANY_FD		UINT32_MAX
 /* In nanoseconds: how often a thread looks that has to wait for another one. */
 #define LITTLE		50000
 
@@ -241,7 +245,7 @@ static void move_call(struct cosy_loop *loop, struct cosy_submit_entry *entry)
 		move_entry(loop, &copy, waited(&copy));
 }
 
-/* Move the receives from a descriptor that the module has not taken. */
+/* Move the receives from a descriptor, or from ANY_FD, that the module has not taken. */
 static void move_receives(struct cosy_loop *loop, uint32_t fd)
 {
 	struct cosy_submit *s = loop->ring.submit;
@@ -251,7 +255,7 @@ static void move_receives(struct cosy_loop *loop, uint32_t fd)
 		const struct cosy_submit_entry copy = *entry;
 		struct cosy_submit_entry *send;
 
-		if (!is_receive(copy.nr) || (uint32_t)copy.args[0] != fd)
+		if (!is_receive(copy.nr) || (fd != ANY_FD && (uint32_t)copy.args[0] != fd))
 			continue;
 		send = copy.flags & COSY_RING_LINKED ? find_call(loop, op_of(copy.op)) : NULL;
 		if (send) {
@@ -397,21 +401,29 @@ static COSY_ALWAYS_INLINE void note_entered(struct cosy_loop *loop)
 	}
 }
 
+static void rescue_all(struct cosy_loop *loop);
+
 void cosy_ring_make(struct cosy_loop *loop)
 {
 	struct cosy_ring *ring = &loop->ring;
+	unsigned int given = 0;
 	uint64_t ret;
 
 	do {
 		publish_ring(loop);
-		ret = enter_ring(loop, COSY_RING_MAX | COSY_ASYNC_AWAIT);
-		if (!was_entered(ret)) {
+		ret = ring->lost ? 0 : enter_ring(loop, COSY_RING_MAX | COSY_ASYNC_AWAIT);
+		if (COSY_UNLIKELY(!was_entered(ret))) {
 			cosy_module_lose(loop, ret);
+			rescue_all(loop);
 			return;
 		}
 		note_entered(loop);
-		if (ring->page->ngiven)
+		if (ring->page->ngiven) {
 			take_given(loop);
+			/* Probably it cannot make the others: each would take a look at all of them. */
+			if (given++ == MAX_GIVEN)
+				move_receives(loop, ANY_FD);
+		}
 		/*
 		 * It leaves early for the kernel's own work, after it has given back a send, and
 		 * after calls that do not complete: then it has not made all receives.
@@ -721,20 +733,31 @@ static void rescue_receive(struct cosy_loop *loop, struct cosy_submit_entry *ent
 void cosy_ring_lost(struct cosy_loop *loop)
 {
 	const struct timespec little = { .tv_nsec = LITTLE };
+
+	if (!loop->ring.page || loop->ring.lost)
+		return;
+	loop->ring.lost = true;
+	loop->ring.looked = false;
+	/* If another thread has closed the descriptor, the module puts the receives back soon. */
+	while (__atomic_load_n(&loop->ring.page->waiting, __ATOMIC_ACQUIRE))
+		cosy_sys(SYS_nanosleep, (long)&little, 0, 0);
+	cosy_loop_wake(loop);
+}
+
+/* Submit what is in the ring to the loop's page, because the module cannot be entered any more. */
+static COSY_NOINLINE void rescue_all(struct cosy_loop *loop)
+{
 	struct cosy_ring *ring = &loop->ring;
 	struct cosy_submit *s = loop->ring.submit;
 
-	if (!ring->page || ring->lost)
-		return;
-	ring->lost = true;
-	/* If another thread has closed the descriptor, the module puts the receives back soon. */
-	while (__atomic_load_n(&ring->page->waiting, __ATOMIC_ACQUIRE))
-		cosy_sys(SYS_nanosleep, (long)&little, 0, 0);
 	count_entries(loop);
+	/* A close makes what comes before it. */
+	ring->takes_given = true;
 	for (uint32_t i = ring->page->calls_head; i != s->calls_tail; i++)
 		rescue_call(loop, &s->calls[i & s->mask]);
 	for (uint32_t i = ring->page->receives_head; i != s->receives_tail; i++)
 		rescue_receive(loop, &s->receives[i & s->mask]);
+	ring->takes_given = false;
 	s->room += (int32_t)(s->quiet + ring->untracked_calls + ring->untracked_receives);
 	s->quiet = ring->untracked_calls = ring->untracked_receives = 0;
 	s->calls_tail = ring->counted_calls = ring->page->calls_head;

@@ -170,7 +170,11 @@ void cosy_ring_cancel_stale(struct cosy_loop *loop, uint32_t fd);
 /** cosy_ring_cancel_all() - cancel all operations in the ring */
 void cosy_ring_cancel_all(struct cosy_loop *loop);
 
-/** cosy_ring_lost() - the module cannot be used any more: submit all to the loop's page */
+/**
+ * cosy_ring_lost() - note that the module cannot be used any more
+ *
+ * cosy_ring_make() then submits all to the loop's page: here a batch of attempts may be in use.
+ */
 void cosy_ring_lost(struct cosy_loop *loop);
 
 /** cosy_ring_take() - take the ring from the thread that uses it without the lock, which is taken */
