@@ -292,7 +292,7 @@ static void test_limits(int dev)
 static void test_memory(void)
 {
 	const struct rlimit many = { 1 << 16, 1 << 16 };
-	struct cosy_async_create loop = { .size = sizeof(loop), .nentries = 1 << 14 };
+	struct cosy_async_create loop = { .size = sizeof(loop), .nentries = 1 << 18 };
 	unsigned int n, again, first;
 	struct table table;
 	int dev, error;

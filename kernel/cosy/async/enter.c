@@ -227,6 +227,14 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 		return true;
 	}
 	cosy_entry_args(&st->env, call.args);
+	if (!is_compound && !(flags & (COSY_ENTRY_BUFFERED | COSY_ENTRY_THREAD)))
+		return false;
+	if (unlikely(!cosy_loop_pays(loop, index))) {
+		*ret = cosy_loop_complete(loop, index,
+					  is_compound ? COSY_ENTRY_DONE : COSY_ENTRY_USER,
+					  is_compound && flags & COSY_ENTRY_SILENT, -EDQUOT);
+		return true;
+	}
 	if (is_compound) {
 		*ret = cosy_coroutine_submitted(loop, st, index, &call);
 		return true;
@@ -235,8 +243,6 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 		*ret = cosy_reading_submitted(loop, st, index, flags, &call);
 		return true;
 	}
-	if (!(flags & COSY_ENTRY_THREAD))
-		return false;
 	*ret = 0;
 	if (!cosy_work_queue(loop, index, flags, &call))
 		*ret = cosy_loop_complete(loop, index, COSY_ENTRY_USER, false, 0);

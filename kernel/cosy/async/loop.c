@@ -56,11 +56,40 @@ static void cosy_page_init(struct cosy_loop *loop)
 	loop->done = (void *)loop->submitted + ring;
 }
 
+/* For this number of entries at once. */
+#define COSY_LOOP_PAYS	64u
+
+/**
+ * cosy_loop_pays() - charge what an entry can keep allocated, before it does for the first time
+ * @loop:  the loop, entered
+ * @index: index of the entry
+ *
+ * What was charged stays until the loop is freed. A process that uses the entry with the lowest
+ * free index pays for as many as are in use at once.
+ *
+ * Return: false if the user may not have more memory.
+ */
+bool cosy_loop_pays(struct cosy_loop *loop, u32 index)
+{
+	u32 n = min_t(u32, loop->nentries, (index | (COSY_LOOP_PAYS - 1)) + 1);
+	u64 bytes;
+
+	if (likely(index < loop->paid))
+		return true;
+	bytes = (n - loop->paid) * cosy_park_cost();
+	if (cosy_quota_charge(loop->owner, bytes))
+		return false;
+	loop->charged += bytes;
+	loop->paid = n;
+	return true;
+}
+
 static struct cosy_loop *cosy_loop_alloc(u32 nentries)
 {
 	u64 size = cosy_page_size(nentries);
 	u64 charge = sizeof(struct cosy_loop) + size +
-		     nr_cpu_ids * sizeof(struct cosy_loop_cpu) + nentries * cosy_park_cost();
+		     nr_cpu_ids * sizeof(struct cosy_loop_cpu) +
+		     nentries * sizeof(struct cosy_parked *);
 	u64 owner = cosy_quota_owner();
 	struct cosy_loop *loop;
 	int err;

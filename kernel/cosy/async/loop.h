@@ -117,6 +117,7 @@ struct cosy_loop_cpu {
  * @ring:	 its ring, or NULL
  * @size:	 size of the page in bytes
  * @owner:	 the user who is charged
+ * @paid:	 number of entries for which @charged has what they can keep allocated
  * @charged:	 bytes charged
  */
 struct cosy_loop {
@@ -156,6 +157,7 @@ struct cosy_loop {
 	struct cosy_ring *ring;
 	u64 size;
 	u64 owner;
+	u32 paid;
 	u64 charged;
 };
 
@@ -244,6 +246,7 @@ enum cosy_call_end {
 
 /* loop.c */
 void cosy_loop_put(struct cosy_loop *loop);
+bool cosy_loop_pays(struct cosy_loop *loop, u32 index);
 
 /**
  * struct cosy_sleeper - a thread in cosy_loop_sleep(): it sleeps, or executes entries

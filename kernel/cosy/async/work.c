@@ -256,7 +256,7 @@ bool cosy_work_queue(struct cosy_loop *loop, u32 index, u8 flags,
 	struct cosy_lent *lent = kzalloc(sizeof(*lent), COSY_GFP);
 	bool queues;
 
-	/* Charged when the loop is created: see cosy_park_cost(). */
+	/* Charged by cosy_loop_pays(): see cosy_park_cost(). */
 	BUILD_BUG_ON(sizeof(struct cosy_lent) >
 		     sizeof(struct cosy_parked) + sizeof(struct socket_alloc));
 	if (!lent)

@@ -26,7 +26,7 @@ static void send_descriptor(int socket, int fd)
 }
 
 /* Loops of this size: a user can have fewer than ten of them. */
-#define LARGE 32768
+#define LARGE (1 << 17)
 
 static unsigned int how_many(void)
 {
