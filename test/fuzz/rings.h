@@ -36,7 +36,7 @@ static void write_call(void)
 
 	switch (any(8)) {
 	case 0:
-		entry.nr = COSY_RING_NOP + any(4);
+		entry.nr = COSY_RING_NOP + any(5);
 		entry.args[0] = (__u64)waiting_fd();
 		entry.args[1] = any(8);
 		break;
@@ -70,12 +70,15 @@ static void write_receive(int fd)
 	const int other = others[any(sizeof(others) / sizeof(*others))];
 	struct cosy_ring_entry entry = {
 		.nr = rarely() ? (any(2) ? COSY_RING_NOP : (__u32)number()) :
-		      any(3) ? SYS_recvfrom : (__u32)other,
+		      !any(4) ? COSY_RING_RECEIVE : any(3) ? SYS_recvfrom : (__u32)other,
 		.op = 1 + any(8),
 		.args = { (__u64)fd, (__u64)memory(), any(3000),
 			  any(8) ? 0 : (__u64)integer(), rarely() ? (__u64)memory() : 0 },
 	};
 
+	ring.page->nbuffers = any(3);
+	ring.page->buffer_start = (__u64)memory();
+	ring.page->buffer_size = rarely() ? (__u64)integer() : any(3000);
 	/* The length of an address. */
 	entry.args[5] = entry.args[4] ? (__u64)memory() : 0;
 	if (entry.nr == SYS_accept4)

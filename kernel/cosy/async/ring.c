@@ -230,7 +230,7 @@ static noinline bool cosy_ring_read_watched(struct pt_regs *regs, u32 nr,
 	if (entry)
 		cosy_ring_args(regs, entry, 6);
 	/* A tracer sees the native call. One that attaches stops the thread, which then leaves. */
-	if (cosy_ptraced())
+	if (cosy_ptraced() || nr >= COSY_RING_NOP)
 		return false;
 	cosy_loop_state(&st);
 	st.env.regs = *regs;
@@ -1083,9 +1083,11 @@ static struct cosy_ring *cosy_ring_alloc(struct cosy_loop *loop)
 	page->calls = sizeof(*page);
 	page->receives = page->calls + loop->nentries * sizeof(*ring->calls);
 	page->done = page->receives + loop->nentries * sizeof(*ring->receives);
+	page->buffers = page->done + loop->nentries * sizeof(*ring->done);
 	ring->calls = (void *)page + page->calls;
 	ring->receives = (void *)page + page->receives;
 	ring->done = (void *)page + page->done;
+	ring->buffers = (void *)page + page->buffers;
 	init_llist_head(&ring->fired);
 	INIT_LIST_HEAD(&ring->sending);
 	return ring;

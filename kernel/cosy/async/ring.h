@@ -34,6 +34,7 @@ struct cosy_waiters {
  * @calls:	   the ring of calls, in the page
  * @receives:	   the ring of receives, in the page
  * @done:	   the ring of completions, in the page
+ * @buffers:	   the numbers of buffers, in the page
  * @mask:	   number of places - 1
  * @calls_head:	   the kernel's copies of the indices in the page
  * @receives_head: the same
@@ -62,6 +63,7 @@ struct cosy_ring {
 	struct cosy_ring_entry *calls;
 	struct cosy_ring_entry *receives;
 	struct cosy_ring_done *done;
+	u32 *buffers;
 	u32 mask;
 	u32 calls_head;
 	u32 receives_head;

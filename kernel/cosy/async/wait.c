@@ -7,6 +7,7 @@
  * but not the file. Of one descriptor and direction one call waits: if there are two, the process
  * gets both, in their order.
  */
+#include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/minmax.h>
 #include <linux/nospec.h>
@@ -31,6 +32,9 @@
 
 /* Receives that did not have to wait, until the waiter leaves the queue. */
 #define COSY_WAITER_UNUSED	4
+
+/* In place of a result, which it cannot be: there is no buffer to receive into. */
+#define COSY_NO_BUFFER		(-MAX_ERRNO)
 
 /* Calls on other descriptors do not wait here. */
 #define COSY_WAITERS_MAX	(1u << 20)
@@ -242,6 +246,34 @@ static bool cosy_waiter_queue(struct cosy_waiter *waiter)
 	return waiter->queued;
 }
 
+/*
+ * Make a COSY_RING_RECEIVE without blocking. The process can write to the page meanwhile: what is
+ * read there is used once. Return its result, or COSY_NO_BUFFER if there is something to receive.
+ */
+static noinline long cosy_receive_into(struct cosy_ring *ring, struct file *file,
+				       struct socket *socket)
+{
+	struct cosy_ring_page *page = ring->page;
+	const u32 n = READ_ONCE(page->nbuffers);
+	const u64 size = READ_ONCE(page->buffer_size);
+	struct pt_regs regs __uninitialized;
+	long result;
+	u32 number;
+
+	if (!n || n > ring->mask + 1 || !size || size > INT_MAX)
+		return cosy_park_has_input(file) ? COSY_NO_BUFFER : -EAGAIN;
+	number = READ_ONCE(ring->buffers[(n - 1) & ring->mask]) & INT_MAX;
+	/* Any address: cosy_transfer() checks that it is one of the process. */
+	regs.si = READ_ONCE(page->buffer_start) + number * size;
+	regs.dx = size;
+	regs.r10 = 0;
+	result = cosy_transfer(socket, &regs, true);
+	if (result <= 0)
+		return result;
+	WRITE_ONCE(page->nbuffers, n - 1);
+	return result | (u64)number << COSY_RING_BUFFER_SHIFT;
+}
+
 /* Make a call that is not a usual recvfrom() or sendto(), without blocking. Return its result. */
 static noinline long cosy_attempt(u32 nr, const struct pt_regs *regs, struct file *file)
 {
@@ -300,10 +332,15 @@ cosy_waiter_wait(struct cosy_waiter *waiter, struct file *file, struct socket *s
 	if ((!nr && likely(cosy_socket_is_idle(socket))) || !cosy_park_has_input(file))
 		return COSY_WAIT_WAITS;
 	/* Once is enough: an event from here on adds it to the list. */
-	*result = nr ? cosy_attempt(nr, regs, file) : cosy_transfer(socket, regs, true);
+	if (nr == COSY_WAITER_BUFFER)
+		*result = cosy_receive_into(waiter->ring, file, socket);
+	else
+		*result = nr ? cosy_attempt(nr, regs, file) : cosy_transfer(socket, regs, true);
 	if (*result == -EAGAIN)
 		return COSY_WAIT_WAITS;
 	cosy_waiter_end(waiter);
+	if (unlikely(*result == COSY_NO_BUFFER))
+		return COSY_WAIT_GIVEN;
 	return unlikely(cosy_call_restarts(*result)) ? COSY_WAIT_AGAIN : COSY_WAIT_MADE;
 }
 
@@ -362,19 +399,47 @@ static bool cosy_receive_is_valid(u32 nr, const struct pt_regs *regs)
 	}
 }
 
+/* Continue a receive that was not made, or has failed. Returns as cosy_receive(). */
+static enum cosy_wait_end cosy_receive_ended(struct cosy_ring *ring, struct cosy_waiter *waiter,
+					     struct file *file, struct socket *socket, u32 nr,
+					     const struct pt_regs *regs, u64 op, s64 *result)
+{
+	if (*result == -EAGAIN)
+		return cosy_receive_failed(ring, waiter, file, socket, nr, regs, op, result);
+	if (*result == COSY_NO_BUFFER)
+		return COSY_WAIT_GIVEN;
+	return cosy_call_restarts(*result) ? COSY_WAIT_AGAIN : COSY_WAIT_MADE;
+}
+
+/* The same as cosy_receive() for a COSY_RING_RECEIVE; none waits for the descriptor. */
+static noinline enum cosy_wait_end
+cosy_receive_buffer(struct cosy_ring *ring, struct cosy_waiter *waiter, struct file *file,
+		    struct socket *socket, const struct pt_regs *regs, u64 op, s64 *result)
+{
+	if (!socket)
+		return COSY_WAIT_GIVEN;
+	if (waiter && cosy_target_is(&waiter->target, file) && cosy_socket_is_idle(socket) &&
+	    cosy_socket_may_ask(socket))
+		return cosy_waiter_wait(waiter, file, socket, COSY_WAITER_BUFFER, regs, op, result);
+	if (waiter && waiter->queued && waiter->unused++ >= COSY_WAITER_UNUSED)
+		cosy_waiter_unqueue(waiter);
+	*result = cosy_receive_into(ring, file, socket);
+	return cosy_receive_ended(ring, waiter, file, socket, COSY_WAITER_BUFFER, regs, op, result);
+}
+
 /* The same as cosy_receive() for calls that are not usual; none waits for the descriptor. */
 static noinline enum cosy_wait_end
 cosy_receive_any(struct cosy_ring *ring, struct cosy_waiter *waiter, struct file *file,
 		 struct socket *socket, u32 nr, const struct pt_regs *regs, u64 op, s64 *result)
 {
+	if (nr == COSY_RING_RECEIVE)
+		return cosy_receive_buffer(ring, waiter, file, socket, regs, op, result);
 	if (!socket || !cosy_receive_is_valid(nr, regs))
 		return COSY_WAIT_GIVEN;
 	if (waiter && waiter->queued && waiter->unused++ >= COSY_WAITER_UNUSED)
 		cosy_waiter_unqueue(waiter);
 	*result = cosy_attempt(nr, regs, file);
-	if (*result == -EAGAIN)
-		return cosy_receive_failed(ring, waiter, file, socket, nr, regs, op, result);
-	return cosy_call_restarts(*result) ? COSY_WAIT_AGAIN : COSY_WAIT_MADE;
+	return cosy_receive_ended(ring, waiter, file, socket, nr, regs, op, result);
 }
 
 /**
@@ -559,6 +624,10 @@ cosy_receive_fired(const struct cosy_waiter *waiter, struct file *file, struct s
 		*result = cosy_transfer(socket, regs, true);
 		if (likely(*result >= 0))
 			return COSY_WAIT_MADE;
+	} else if (waiter->nr == COSY_WAITER_BUFFER) {
+		*result = cosy_receive_into(waiter->ring, file, socket);
+		if (*result == COSY_NO_BUFFER)
+			return COSY_WAIT_GIVEN;
 	} else {
 		/* If it receives no bytes, it must not take the error. */
 		if (waiter->nr == __NR_recvmsg && cosy_socket_receive_fails(socket))

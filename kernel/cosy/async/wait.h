@@ -12,6 +12,8 @@
 #include <linux/unistd.h>
 #include <linux/wait.h>
 
+#include <linux/cosy_ring.h>
+
 #include "async/loop.h"
 
 struct cosy_ring;
@@ -26,7 +28,7 @@ struct pt_regs;
  * @ring:   the ring, which frees this before itself
  * @target: the socket; its object is NULL if there was none, or it was forgotten
  * @fd:	    the descriptor
- * @nr:	    number of the call that waits; 0: a recvfrom() without an address
+ * @nr:	    number of the call that waits; 0: a recvfrom() without an address; COSY_WAITER_BUFFER
  * @waits:  a call waits: @nr, @op and its arguments. Events are ignored otherwise
  * @sends:  the calls of this waiter send
  * @queued: it is in the wait queue. One that receives stays there, because the next call often
@@ -53,6 +55,9 @@ struct cosy_waiter {
 	u64 args[5];
 };
 
+/* In place of the number of a call: a COSY_RING_RECEIVE. */
+#define COSY_WAITER_BUFFER	U16_MAX
+
 /**
  * enum cosy_wait_end - how an attempt to make a call has ended
  * @COSY_WAIT_MADE:   the call has a result
@@ -78,7 +83,8 @@ enum cosy_wait_end {
  */
 static inline bool cosy_call_receives(u32 nr)
 {
-	return nr == __NR_recvfrom || nr == __NR_recvmsg || nr == __NR_accept || nr == __NR_accept4;
+	return nr == __NR_recvfrom || nr == __NR_recvmsg || nr == __NR_accept ||
+	       nr == __NR_accept4 || nr == COSY_RING_RECEIVE;
 }
 
 enum cosy_wait_end cosy_receive(struct cosy_ring *ring, u32 nr, struct pt_regs *regs, u64 op,
@@ -107,6 +113,8 @@ void cosy_waiters_free(struct cosy_ring *ring);
  */
 static inline u32 cosy_waiter_nr(const struct cosy_waiter *waiter)
 {
+	if (waiter->nr == COSY_WAITER_BUFFER)
+		return COSY_RING_RECEIVE;
 	return waiter->nr ?: __NR_recvfrom;
 }
 

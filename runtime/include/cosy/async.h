@@ -164,6 +164,57 @@ int cosy_async_reply(struct cosy_loop *loop, struct cosy_async *op, int fd,
 		     size_t size);
 
 /**
+ * cosy_loop_buffers() - give a loop buffers for cosy_async_receive()
+ * @loop:   the loop
+ * @memory: @count buffers, one behind the other. It belongs to the loop until that is destroyed
+ * @size:   bytes of each, at most INT_MAX
+ * @count:  how many, at most as many as operations can be outstanding
+ *
+ * From then on only the calling thread may wait for the loop (cosy_wait() and the like), and
+ * return buffers. Other threads may submit and cancel operations.
+ *
+ * Return: 0; -EBUSY: the loop has buffers; -EINVAL; -ENOMEM; -EPERM.
+ */
+int cosy_loop_buffers(struct cosy_loop *loop, void *memory, size_t size, unsigned int count);
+
+/**
+ * struct cosy_receive - a receive that takes a buffer when there is something to receive
+ * @op:	    the operation. Its result is that of recv(2); -ENOBUFS: all buffers were in use, and
+ *	    what could have been received is still there: return a buffer, and submit again
+ * @buffer: out: the buffer, if the result is positive; otherwise NULL
+ */
+struct cosy_receive {
+	struct cosy_async op;
+	void *buffer;
+};
+
+/**
+ * cosy_async_receive() - receive from a socket into one of the loop's buffers
+ * @loop:    the loop
+ * @receive: receives the result and the buffer
+ * @fd:	     the socket
+ *
+ * While it waits, it has no buffer. So a server with many connections, of which most are idle,
+ * needs as many buffers as it answers requests at once. A receive is of at most one buffer's
+ * size; the rest of a datagram is lost. The buffer belongs to the program until
+ * cosy_buffer_return(). Other operations that receive from @fd meanwhile are not ordered with it.
+ * If the loop has processors, it is not sent to one.
+ *
+ * Return: as cosy_async_call(); -EINVAL also if @receive is NULL or the loop has no buffers.
+ */
+int cosy_async_receive(struct cosy_loop *loop, struct cosy_receive *receive, int fd);
+
+/**
+ * cosy_buffer_return() - give a buffer back to its loop
+ * @loop:   the loop
+ * @buffer: its address, from struct cosy_receive
+ *
+ * Return: 0; -EINVAL: the program does not have that buffer; -EPERM: only the thread that has
+ * called cosy_loop_buffers() may return buffers.
+ */
+int cosy_buffer_return(struct cosy_loop *loop, void *buffer);
+
+/**
  * cosy_async_timer() - complete at a time
  * @loop:  the loop
  * @op:	   receives the result
@@ -209,7 +260,8 @@ int cosy_async_signal(struct cosy_loop *loop, struct cosy_async *op,
  * Return: the number of operations delivered, at most COSY_WAIT_MAX. It is less
  * than @min after the timeout, after cosy_loop_stop(), and when nothing else is
  * outstanding. -EINTR: a signal handler ran and nothing was delivered; -EBADF: the
- * program has closed the loop's descriptors; -EINVAL: @min or @timeout; -EPERM.
+ * program has closed the loop's descriptors; -EINVAL: @min or @timeout; -EPERM: in a child, or
+ * in another thread than that of cosy_loop_buffers().
  */
 int cosy_wait(struct cosy_loop *loop, unsigned int min,
 	      const struct timespec *timeout);

@@ -14,6 +14,7 @@
 #include <linux/cosy_async.h>
 
 #include "loop.h"
+#include "receive.h"
 #include "reply.h"
 
 /** cosy_page_release() - free a slot that does not belong to a function */
@@ -40,7 +41,10 @@ static COSY_ALWAYS_INLINE void cosy_complete(struct cosy_loop *loop,
 
 	loop->info.completed++;
 	if (COSY_UNLIKELY(loop->page.slots[slot].receive != COSY_NO_SLOT)) {
-		cosy_reply_sent(loop, slot, result);
+		if (loop->page.slots[slot].receive == COSY_INTO_BUFFER)
+			cosy_receive_ready(loop, slot, result);
+		else
+			cosy_reply_sent(loop, slot, result);
 		return;
 	}
 	entry->args[0] = (uint64_t)result;

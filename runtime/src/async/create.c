@@ -132,6 +132,7 @@ static void free_owner(struct cosy_loop *loop)
 static void free_memory(struct cosy_loop *loop)
 {
 	cosy_attempts_destroy(&loop->attempts);
+	cosy_buffers_destroy(&loop->ring.buffers);
 	cosy_descriptors_destroy(&loop->fds);
 	cosy_page_destroy(&loop->page);
 	free(loop->timers.heap);

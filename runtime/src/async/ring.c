@@ -84,6 +84,7 @@ void cosy_ring_open(struct cosy_loop *loop)
 	submit->mask = loop->page.mask;
 	page->sleep_fd = -1;
 	page->sleep_ns = COSY_ASYNC_FOR_EVER;
+	cosy_buffers_share(&ring->buffers, page);
 	loop->has_ring = true;
 }
 
@@ -121,7 +122,8 @@ static COSY_ALWAYS_INLINE void free_place(struct cosy_loop *loop, const struct c
 /* Return true if a call belongs to the receives. */
 static bool is_receive(uint32_t nr)
 {
-	return cosy_how(nr) == COSY_HOW_RECEIVE || cosy_how(nr) == COSY_HOW_ACCEPT;
+	return nr == COSY_RING_RECEIVE || cosy_how(nr) == COSY_HOW_RECEIVE ||
+	       cosy_how(nr) == COSY_HOW_ACCEPT;
 }
 
 /* Return true if a call sends. */
@@ -453,13 +455,25 @@ static COSY_NOINLINE void note_opened(struct cosy_loop *loop, int64_t fd)
 		d->opened = true;
 }
 
+/* Give the program the buffer into which the module has received. */
+static COSY_NOINLINE void note_buffer(struct cosy_loop *loop, struct cosy_async *op, int64_t result)
+{
+	struct cosy_receive *receive = (struct cosy_receive *)op;
+
+	receive->buffer = cosy_buffer_lend(&loop->ring.buffers,
+					   (uint32_t)(result >> COSY_RING_BUFFER_SHIFT));
+	op->result = (uint32_t)result;
+}
+
 /* Complete an operation of the ring, but for its state. */
 static COSY_ALWAYS_INLINE void note_result(struct cosy_loop *loop, struct cosy_async *op,
 					   int64_t result)
 {
 	op->result = result;
-	if (COSY_UNLIKELY(op->slot & (COSY_RING_OF_TASK | COSY_RING_OPENS))) {
+	if (COSY_UNLIKELY(op->slot & (COSY_RING_OF_TASK | COSY_RING_OPENS | COSY_RING_INTO_BUFFER))) {
 		free_place(loop, op);
+		if (op->slot & COSY_RING_INTO_BUFFER && result > 0)
+			note_buffer(loop, op, result);
 		if (op->slot & COSY_RING_OPENS)
 			note_opened(loop, result);
 	} else {
@@ -617,6 +631,8 @@ static bool uses_fd(const struct cosy_submit_entry *entry, uint32_t first, uint3
 {
 	const uint32_t fd = (uint32_t)entry->args[0];
 
+	if (entry->nr == COSY_RING_RECEIVE)
+		return cosy_fd_is_in((int)fd, first, last);
 	if (entry->nr >= COSY_RING_NOP || cosy_how(entry->nr) == COSY_HOW_DIRECT ||
 	    cosy_how(entry->nr) == COSY_HOW_CLOSE || !cosy_takes_fd(entry->nr))
 		return false;
@@ -722,7 +738,7 @@ static void rescue_receive(struct cosy_loop *loop, struct cosy_submit_entry *ent
 {
 	const struct cosy_submit_entry copy = *entry;
 
-	if (entry->nr < COSY_RING_NOP) {
+	if (entry->nr < COSY_RING_NOP || entry->nr == COSY_RING_RECEIVE) {
 		empty_receive(loop, entry);
 		move_entry(loop, &copy, waited(&copy));
 	} else {

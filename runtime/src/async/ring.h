@@ -15,6 +15,7 @@
 #include <cosy/async.h>
 #include <linux/cosy_ring.h>
 
+#include "buffer.h"
 #include "calls.h"
 #include "page.h"
 
@@ -23,6 +24,7 @@ struct cosy_loop;
 /**
  * struct cosy_ring - a loop's ring in the module
  * @submit:    where entries are written; programs read this, see cosy/submit.h
+ * @buffers:   for receives that take one
  * @page:      the ring, or NULL
  * @done:      the ring of completions, in the page
  * @done_head: number of completions collected
@@ -51,6 +53,7 @@ struct cosy_loop;
  */
 struct cosy_ring {
 	struct cosy_submit *submit;
+	struct cosy_buffers buffers;
 	struct cosy_ring_page *page;
 	const struct cosy_ring_done *done;
 	uint32_t done_head;
@@ -92,7 +95,10 @@ struct cosy_ring {
 /* The same: it was cancelled while it waited in the module, and is complete. */
 #define COSY_RING_CANCELLED	(1u << 25)
 
-_Static_assert(COSY_SUBMIT_MAX_FD <= COSY_RING_CANCELLED, "a slot has a descriptor below these bits");
+/* The same: it is a COSY_RING_RECEIVE. */
+#define COSY_RING_INTO_BUFFER	(1u << 24)
+
+_Static_assert(COSY_SUBMIT_MAX_FD <= COSY_RING_INTO_BUFFER, "a slot has a descriptor below these bits");
 
 /**
  * cosy_ring_open() - make and map the ring if the loop has a page in the module

@@ -13,6 +13,8 @@
 #include "calls.h"
 
 #define COSY_NO_SLOT	UINT32_MAX
+/* In place of the receive that follows a send: the slot's call waits for something to receive. */
+#define COSY_INTO_BUFFER	(UINT32_MAX - 1)
 
 /** enum cosy_slot_state - state of an entry in the executor */
 enum cosy_slot_state {
@@ -58,7 +60,8 @@ enum cosy_list {
  * @cpu:       SENT: the processor
  * @queue_next: next in a struct cosy_queue
  * @queue_prev: previous in a struct cosy_queue
- * @receive:   the slot of the receive that follows this send as one operation; NO_SLOT: none
+ * @receive:   the slot of the receive that follows this send as one operation; COSY_INTO_BUFFER;
+ *	       NO_SLOT: none
  * @done:      bytes transferred so far; POLL: the events
  */
 struct cosy_slot {

@@ -9,6 +9,7 @@
 #include "complete.h"
 #include "cpu.h"
 #include "loop.h"
+#include "receive.h"
 #include "start.h"
 #include "submit.h"
 
@@ -174,8 +175,13 @@ void cosy_page_submit_again(struct cosy_loop *loop, struct cosy_async *op, enum 
 			    long nr, const uint64_t args[6], uint32_t flags)
 {
 	const bool task = op && op->slot & COSY_RING_OF_TASK;
-	uint32_t slot = task ? cosy_above.task_slot(op) : begin(loop, op);
+	uint32_t slot;
 
+	if (nr == COSY_RING_RECEIVE) {
+		cosy_receive_again(loop, op, args[0], flags & COSY_RING_WAITED);
+		return;
+	}
+	slot = task ? cosy_above.task_slot(op) : begin(loop, op);
 	leave_ring(loop, nr, args[0]);
 	if (task)
 		op->slot = slot;

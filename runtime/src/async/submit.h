@@ -247,6 +247,18 @@ static COSY_ALWAYS_INLINE void cosy_ring_submit_reserved(struct cosy_loop *loop,
 	op->slot |= COSY_RING_OF_TASK;
 }
 
+/** cosy_ring_submit_receive() - submit a receive from @fd that takes a buffer */
+static inline void cosy_ring_submit_receive(struct cosy_ring *ring, struct cosy_async *op,
+					    uint32_t fd)
+{
+	struct cosy_submit *s = ring->submit;
+
+	ring->looked = false;
+	cosy_submit_write(s, &s->receives[s->receives_tail++ & s->mask], op,
+			  COSY_SUBMIT_RING | COSY_SUBMIT_RECEIVE | COSY_RING_INTO_BUFFER | fd,
+			  COSY_RING_RECEIVE, 4, fd, 0, 0, 0, 0, 0);
+}
+
 /** cosy_ring_submit_reply() - submit a reply; it has the arguments of a send and of a receive */
 static inline void cosy_ring_submit_reply(struct cosy_submit *s, struct cosy_async *op,
 					  const uint64_t send[6], const uint64_t receive[6])

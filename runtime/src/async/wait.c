@@ -459,9 +459,21 @@ static void prepare_external(struct cosy_loop *loop)
 		  (long)&time, 0, 0, 0);
 }
 
-static int enter(struct cosy_loop *loop)
+/* Take the lock. Return 0, or -EPERM if the thread must not wait for the loop. */
+static int lock_to_wait(struct cosy_loop *loop)
 {
 	int err = cosy_loop_enter(loop);
+
+	if (!err && !cosy_buffers_are_mine(&loop->ring.buffers)) {
+		cosy_loop_leave(loop);
+		err = -EPERM;
+	}
+	return err;
+}
+
+static int enter(struct cosy_loop *loop)
+{
+	int err = lock_to_wait(loop);
 
 	if (!err) {
 		loop->inside++;
@@ -490,7 +502,7 @@ static COSY_ALWAYS_INLINE int wait_or_enter(struct cosy_loop *loop, unsigned int
 			/* Events are to be delivered that have happened, also for others. */
 			cosy_submit_end(loop->ring.submit);
 		}
-		err = cosy_loop_enter(loop);
+		err = lock_to_wait(loop);
 		if (err)
 			return err;
 		if (!loop->has_ring || !cosy_ring_give(loop, min)) {

@@ -108,7 +108,7 @@ static void *scribble(void *unused)
 			SYS_recvfrom, SYS_sendto, SYS_getpid, SYS_newfstatat, COSY_RING_NOP,
 			COSY_RING_CANCEL, SYS_fork, SYS_getppid, SYS_recvmsg, SYS_sendmsg,
 			SYS_accept, SYS_accept4, COSY_RING_CANCEL_SEND, SYS_sendto, SYS_recvfrom,
-			COSY_RING_NOP + 3,
+			COSY_RING_RECEIVE,
 		};
 
 		entry += next_random(&state) % 64;
@@ -122,6 +122,9 @@ static void *scribble(void *unused)
 		entry->args[4] = next_random(&state) % 8 ? 0 : next_random(&state);
 		race.ring.page->calls_tail += next_random(&state) % 3;
 		race.ring.page->receives_tail += next_random(&state) % 3;
+		race.ring.page->nbuffers = next_random(&state) % 66;
+		race.ring.page->buffer_start = (uintptr_t)page + next_random(&state) % 4096;
+		race.ring.page->buffer_size = next_random(&state) % 8 ? next_random(&state) % 64 : ~0ull;
 		if (!(next_random(&state) % 64))
 			memset(page, (int)next_random(&state), 4096);
 	}

@@ -21,6 +21,8 @@
  *	calls_tail	the process, by a store-release after the entry
  *	receives_tail	the same
  *	sleep_*		the process, before it sleeps
+ *	buffer*		the process, while no thread is inside
+ *	nbuffers	the same, and the module
  *	other fields	the module, while a thread is inside, or a descriptor is closed
  *
  * At most nentries entries may be outstanding: submitted, and without a completion that the process
@@ -32,14 +34,15 @@
 
 #include <linux/types.h>
 
-#define COSY_RING_VERSION	3
+#define COSY_RING_VERSION	4
 
 /* The offset of the mapping. */
 #define COSY_RING_OFFSET	(1ull << 30)
 
 /**
  * struct cosy_ring_entry - one system call
- * @nr:	   number of the call, or COSY_RING_CANCEL, COSY_RING_CANCEL_SEND or COSY_RING_NOP
+ * @nr:	   number of the call, or COSY_RING_CANCEL, COSY_RING_CANCEL_SEND, COSY_RING_RECEIVE or
+ *	   COSY_RING_NOP
  * @flags: 0 or COSY_RING_LINKED; COSY_RING_WAITED in one that was put back
  * @op:	   returned with the completion; not interpreted. A call or a NOP whose operation is 0 does
  *	   not complete
@@ -69,6 +72,15 @@ struct cosy_ring_entry {
 #define COSY_RING_CANCEL	(COSY_RING_NOP | 1)
 /* The same for the sendto or sendmsg with the operation args[1]. args[0] is not used. */
 #define COSY_RING_CANCEL_SEND	(COSY_RING_NOP | 2)
+/*
+ * Only among the receives: recvfrom() of the descriptor args[0] without flags and address, into the
+ * last one of the ring's buffers, of its size. If anything was received, that buffer is the ring's
+ * no longer: the bits of the result from COSY_RING_BUFFER_SHIFT on are its number, and the others
+ * the number of bytes. Without a buffer the receive is given back when there is something to
+ * receive.
+ */
+#define COSY_RING_RECEIVE	(COSY_RING_NOP | 3)
+#define COSY_RING_BUFFER_SHIFT	32
 
 /**
  * struct cosy_ring_done - a completion
@@ -104,6 +116,10 @@ struct cosy_ring_done {
  * @done:	   offset of the ring of completions
  * @sleep_fd:	   as in the loop's page, for COSY_ASYNC_SLEEP with COSY_ASYNC_RING
  * @sleep_ns:	   the same
+ * @buffers:	   offset of the numbers of buffers, of which there is room for nentries: __u32 each
+ * @nbuffers:	   how many there are
+ * @buffer_start:  address of buffer 0. They follow each other
+ * @buffer_size:   size of one in bytes, at most 2^31 - 1
  * @calls_tail:	   number of calls written, modulo 2^32
  * @receives_tail: number of receives written
  * @calls_head:	   number of calls taken
@@ -137,6 +153,10 @@ struct cosy_ring_page {
 	__u32 done;
 	__s32 sleep_fd;
 	__u64 sleep_ns;
+	__u32 buffers;
+	__u32 nbuffers;
+	__u64 buffer_start;
+	__u64 buffer_size;
 	__u32 calls_tail __attribute__((aligned(64)));
 	__u32 receives_tail;
 	__u32 calls_head __attribute__((aligned(64)));
@@ -149,7 +169,8 @@ struct cosy_ring_page {
 	struct cosy_ring_entry given[COSY_RING_MAX] __attribute__((aligned(64)));
 };
 
-#define COSY_RING_PLACE	(2 * sizeof(struct cosy_ring_entry) + sizeof(struct cosy_ring_done))
+#define COSY_RING_PLACE							\
+	(2 * sizeof(struct cosy_ring_entry) + sizeof(struct cosy_ring_done) + sizeof(__u32))
 #define COSY_RING_SIZE(nentries)					\
 	((sizeof(struct cosy_ring_page) + (nentries) * COSY_RING_PLACE + 4095ull) & ~4095ull)
 
