@@ -109,6 +109,8 @@ struct cosy_loop_cpu {
  *		 @unreachable; nests inside the lock of a file's wait queue
  * @ready:	 struct cosy_parked whose file has had an event, or whose call was made
  * @works:	 entries for threads, see COSY_WORKS
+ * @spares:	 freed struct cosy_lent, to be used again; changed by the thread that has entered
+ * @nspares:	 their number
  * @unreachable: a descriptor has been closed since the page was mapped. A thread that makes a
  *		 blocking call then returns with the entry; see also cosy_loop_is_lost()
  * @sleeper:	 the thread that sleeps until @ready is not empty, or NULL
@@ -150,6 +152,8 @@ struct cosy_loop {
 	spinlock_t ready_lock;
 	struct list_head ready;
 	struct cosy_work works[COSY_WORKS];
+	struct cosy_lent *spares;
+	unsigned int nspares;
 	bool unreachable;
 	struct cosy_sleeper *sleeper;
 	wait_queue_head_t wait;
