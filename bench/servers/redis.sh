@@ -4,6 +4,7 @@
 # How Debian's redis-server is started, with its defaults but without snapshots; debian-run is the same under
 # `cosy run`.
 
+port_debian=redis-server
 port_variants=(debian debian-run)
 port_protocols=(redis)
 
