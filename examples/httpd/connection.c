@@ -24,7 +24,7 @@
 #include "reply.h"
 #include "worker.h"
 
-#define FIRST 512	     /* Bytes of a request that need no memory besides the connection. */
+#define FIRST 256	     /* Bytes of a request that need no memory besides the connection. */
 #define CHUNK (256 * 1024L)  /* Bytes of a file between two turns of other connections. */
 
 /*
@@ -72,9 +72,11 @@ static void end(struct connection *c)
 	if (c->reply)
 		drop_reply(c);
 	deadline_clear(&c->deadline);
-	/* It fails only if the loop is being destroyed. */
-	if (cosy_async_close(worker.loop, NULL, c->fd))
+	/* It fails if very many connections end at once, or if the loop is being destroyed. */
+	if (cosy_async_close(worker.loop, NULL, c->fd)) {
+		cosy_cancel_fd(worker.loop, c->fd);
 		close(c->fd);
+	}
 	if (c->in != c->first)
 		free(c->in);
 	free(c);

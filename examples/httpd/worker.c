@@ -146,8 +146,11 @@ static void start(const struct worker_files *files)
 {
 	const struct cosy_loop_options options = {
 		.size = sizeof(options),
-		/* A connection's operation, and its close; accepts; the tick and the signal. */
-		.entries = 2 * config.connections + CONFIG_LISTEN_MAX * ACCEPT_OPERATIONS + 2,
+		/*
+		 * A connection's operation, or its close; accepts, and the connections that they
+		 * make before closes are executed; the tick and the signal.
+		 */
+		.entries = config.connections + 2 * CONFIG_LISTEN_MAX * ACCEPT_OPERATIONS + 2,
 	};
 	struct rlimit limit;
 	int err;

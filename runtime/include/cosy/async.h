@@ -82,7 +82,8 @@ static inline bool cosy_async_pending(const struct cosy_async *op)
  * struct cosy_loop_options - options of a loop
  * @size:    sizeof(struct cosy_loop_options)
  * @entries: operations that can be outstanding at once; rounded up to a power of
- *	     two, and to 64. 0: 4096. At most 2^20. One takes about 110 bytes
+ *	     two, and to 64. 0: 4096. At most 2^20. One takes about 110 bytes, and
+ *	     220 more that are shared with the module
  * @threads: threads for calls that use a disk; 0: 4. At most 256
  * @waiters: threads for calls that wait for something other than a descriptor,
  *	     such as flock(2); 0: 64. At most 1024. Calls beyond that wait for a thread
