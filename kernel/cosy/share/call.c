@@ -160,7 +160,7 @@ static long cosy_share_put_pair(struct cosy_share *share, u64 addr)
 
 close:
 	for (i = 0; i < ARRAY_SIZE(fds); i++) {
-		file = cosy_table_take(&share->files, fds[i]);
+		file = cosy_table_take(share, fds[i]);
 		if (file)
 			filp_close(file, &share->files);
 	}
@@ -178,7 +178,7 @@ static unsigned int cosy_share_makes(u8 kind)
 static long cosy_share_close(struct cosy_share *share, u32 fd)
 {
 	int number = cosy_share_local(share, fd);
-	struct file *file = number < 0 ? NULL : cosy_table_take(&share->files, number);
+	struct file *file = number < 0 ? NULL : cosy_table_take(share, number);
 	long ret;
 
 	if (!file)
@@ -198,7 +198,6 @@ static long cosy_share_dup(struct cosy_share *share, u32 fd)
 	to = cosy_table_dup(share, number, rlimit(RLIMIT_NOFILE));
 	if (to < 0)
 		return to;
-	cosy_share_check_end(share);
 	return cosy_share_global(share, to);
 }
 
@@ -230,11 +229,12 @@ static long cosy_share_make(struct cosy_share *share, u32 nr, u64 *args)
 	else
 		ret = cosy_share_nested(share, nr, args);
 	if (kind != COSY_SHARE_NOTHING) {
-		if (kind == COSY_SHARE_RESULT && ret >= 0)
+		if (ret < 0)
+			cosy_share_unreserve(share, cosy_share_makes(kind));
+		else if (kind == COSY_SHARE_RESULT)
 			ret = cosy_share_global(share, ret);
-		else if (kind >= COSY_SHARE_PAIR && !ret)
+		else
 			ret = cosy_share_put_pair(share, args[kind - COSY_SHARE_PAIR]);
-		cosy_share_unreserve(share, cosy_share_makes(kind));
 		cosy_share_check_end(share);
 	}
 	/* restart_syscall() would not use the share. */

@@ -98,7 +98,7 @@ static void cosy_share_end(struct cosy_share *share)
 	/* Is also the barrier that pairs with the one in cosy_share_check_end(). */
 	if (!xchg(&share->ended, true))
 		cosy_share_subtract(share->table, share->max);
-	cosy_table_close(&share->files);
+	cosy_table_close(share);
 }
 
 static void cosy_share_discard(struct cosy_share *share)
@@ -142,7 +142,7 @@ static long cosy_share_ioctl(struct file *file, unsigned int cmd, unsigned long 
 	case COSY_SHARE_MOVE:
 		return cosy_share_move(share, (struct cosy_share_move __user *)arg);
 	case COSY_SHARE_COUNT:
-		return cosy_table_count(&share->files);
+		return cosy_share_count(share);
 	default:
 		return -ENOTTY;
 	}
@@ -156,7 +156,7 @@ static void cosy_share_show(struct seq_file *to, struct file *file)
 	seq_printf(to, "cosy-share:\t%u\n", share->id);
 	seq_printf(to, "process:\t%d\n", pid_nr_ns(share->pid, ns));
 	seq_printf(to, "max:\t%u\n", share->max);
-	seq_printf(to, "open:\t%u\n", cosy_table_count(&share->files));
+	seq_printf(to, "open:\t%u\n", cosy_share_count(share));
 	/* Threads that use the share count without a lock. */
 	seq_printf(to, "calls:\t%llu\n", data_race(READ_ONCE(share->calls)));
 }

@@ -27,7 +27,7 @@ static bool cosy_share_may_move(u32 fd)
 static struct file *cosy_share_get(struct cosy_share *share, int fd, u32 flags)
 {
 	return flags & COSY_SHARE_COPY ? cosy_table_get(&share->files, fd) :
-					 cosy_table_take(&share->files, fd);
+					 cosy_table_take(share, fd);
 }
 
 /* Move a descriptor to the current table of the thread. */
@@ -59,9 +59,10 @@ static long cosy_share_move_to(struct cosy_share *share, int fd, u32 flags,
 	table = cosy_table_use(&target->files);
 	ret = cosy_share_move_here(share, fd, flags);
 	cosy_table_use(table);
-	cosy_share_unreserve(target, 1);
 	if (ret >= 0)
 		ret = cosy_share_global(target, ret);
+	else
+		cosy_share_unreserve(target, 1);
 	cosy_share_check_end(target);
 	return ret;
 }
@@ -95,9 +96,12 @@ static long cosy_share_move_in(struct cosy_share *share, u32 fd)
 	if (ret)
 		return ret;
 	ret = cosy_share_copy_in(share, fd);
-	cosy_share_unreserve(share, 1);
+	if (ret >= 0)
+		ret = cosy_share_global(share, ret);
+	else
+		cosy_share_unreserve(share, 1);
 	cosy_share_check_end(share);
-	return ret < 0 ? ret : cosy_share_global(share, ret);
+	return ret;
 }
 
 /**

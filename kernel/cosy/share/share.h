@@ -5,7 +5,6 @@
 #ifndef COSY_SHARE_SHARE_H
 #define COSY_SHARE_SHARE_H
 
-#include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
@@ -28,7 +27,8 @@ struct mm_struct;
  * @quota:    who is charged for the memory
  * @id:	      its number in descriptors
  * @max:      the maximum number of descriptors
- * @makes:    the number of descriptors that the present calls may make
+ * @used:     the number of descriptors, with those that the present calls may make; changed with
+ *	      file_lock
  * @calls:    number of calls that were made; need not be exact
  * @ended:    a descriptor of the share was closed in @table
  * @rcu:      frees it after those that look at the table of a thread in a call
@@ -46,7 +46,7 @@ struct cosy_share {
 	u64 quota;
 	u32 id;
 	u32 max;
-	atomic_t makes;
+	u32 used;
 	bool ended;
 	u64 calls;
 	struct rcu_head rcu;
@@ -95,23 +95,25 @@ struct files_struct *cosy_table_use(struct files_struct *files);
 unsigned int cosy_table_count(struct files_struct *files);
 struct file *cosy_table_get(struct files_struct *files, unsigned int fd);
 int cosy_table_dup(struct cosy_share *share, unsigned int fd, unsigned long limit);
-struct file *cosy_table_take(struct files_struct *files, unsigned int fd);
-void cosy_table_close(struct files_struct *files);
+struct file *cosy_table_take(struct cosy_share *share, unsigned int fd);
+void cosy_table_close(struct cosy_share *share);
 int cosy_share_reserve(struct cosy_share *share, unsigned int n);
+void cosy_share_unreserve(struct cosy_share *share, unsigned int n);
 void cosy_share_check_end(struct cosy_share *share);
 
 /* move.c */
 long cosy_share_move(struct cosy_share *share, struct cosy_share_move __user *arg);
 
 /**
- * cosy_share_unreserve() - the reverse of cosy_share_reserve()
+ * cosy_share_count() - count the descriptors of a share
  * @share: the share
- * @n:	   as there
+ *
+ * Return: the number, of a moment ago, with those that a thread is opening.
  */
-static inline void cosy_share_unreserve(struct cosy_share *share, unsigned int n)
+static inline unsigned int cosy_share_count(const struct cosy_share *share)
 {
-	if (n)
-		atomic_sub(n, &share->makes);
+	/* Changed under file_lock. */
+	return data_race(READ_ONCE(share->used));
 }
 
 #endif /* COSY_SHARE_SHARE_H */

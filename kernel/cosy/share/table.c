@@ -12,6 +12,7 @@
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
@@ -122,6 +123,22 @@ struct file *cosy_table_get(struct files_struct *files, unsigned int fd)
 	return file;
 }
 
+/* Return true if there is a place for @n more descriptors. With file_lock. */
+static bool cosy_table_has_room(const struct cosy_share *share, unsigned int n)
+{
+	return share->max - share->used >= n;
+}
+
+/* Return the lowest free number, or @max_fds. With file_lock. */
+static unsigned int cosy_table_lowest(const struct files_struct *files, const struct fdtable *fdt)
+{
+	const unsigned int next = files->next_fd;
+
+	if (likely(next < fdt->max_fds && !test_bit(next, fdt->open_fds)))
+		return next;
+	return find_next_zero_bit(fdt->open_fds, fdt->max_fds, next);
+}
+
 /**
  * cosy_table_dup() - duplicate a descriptor of a share
  * @share: the share
@@ -130,7 +147,8 @@ struct file *cosy_table_get(struct files_struct *files, unsigned int fd)
  *
  * As dup(), without a look at the table of the process.
  *
- * Return: the new number; -EBADF; -EMFILE; -EAGAIN if the kernel's dup() has to enlarge the table.
+ * Return: the new number; -EBADF, also if the share has ended; -EMFILE; -EAGAIN if the kernel's
+ * dup() has to enlarge the table.
  */
 int cosy_table_dup(struct cosy_share *share, unsigned int fd, unsigned long limit)
 {
@@ -143,13 +161,13 @@ int cosy_table_dup(struct cosy_share *share, unsigned int fd, unsigned long limi
 	spin_lock(&files->file_lock);
 	fdt = files_fdtable(files);
 	file = cosy_table_file(fdt, fd);
-	to = find_next_zero_bit(fdt->open_fds, fdt->max_fds, files->next_fd);
-	if (!file) {
+	to = cosy_table_lowest(files, fdt);
+	/* cosy_table_close() takes the lock after @ended was set, so it closes what is added. */
+	if (unlikely(!file || READ_ONCE(share->ended))) {
 		ret = -EBADF;
-	} else if (to >= limit || bitmap_weight(fdt->open_fds, fdt->max_fds) +
-				  atomic_read(&share->makes) >= share->max) {
+	} else if (unlikely(to >= limit || !cosy_table_has_room(share, 1))) {
 		ret = -EMFILE;
-	} else if (to >= fdt->max_fds) {
+	} else if (unlikely(to >= fdt->max_fds)) {
 		ret = -EAGAIN;
 	} else {
 		/* As in alloc_fd() and fd_install(). */
@@ -158,6 +176,7 @@ int cosy_table_dup(struct cosy_share *share, unsigned int fd, unsigned long limi
 			__set_bit(to / BITS_PER_LONG, fdt->full_fds_bits);
 		__clear_bit(to, fdt->close_on_exec);
 		files->next_fd = to + 1;
+		share->used++;
 		rcu_assign_pointer(fdt->fd[to], get_file(file));
 		ret = to;
 	}
@@ -165,49 +184,64 @@ int cosy_table_dup(struct cosy_share *share, unsigned int fd, unsigned long limi
 	return ret;
 }
 
-/**
- * cosy_table_take() - remove a descriptor from the table
- * @files: the table
- * @fd:	   the number in it
- *
- * Return: its file, with the table's reference, or NULL.
- */
-struct file *cosy_table_take(struct files_struct *files, unsigned int fd)
+/* Remove a descriptor from the table. Return its file or NULL. With file_lock. */
+static struct file *cosy_table_remove(struct cosy_share *share, unsigned int fd)
 {
-	struct fdtable *fdt;
-	struct file *file;
+	struct files_struct *files = &share->files;
+	struct fdtable *fdt = files_fdtable(files);
+	struct file *file = cosy_table_file(fdt, fd);
 
-	spin_lock(&files->file_lock);
-	fdt = files_fdtable(files);
-	file = cosy_table_file(fdt, fd);
-	if (file) {
-		/* As in file_close_fd(). */
-		rcu_assign_pointer(fdt->fd[fd], NULL);
-		__clear_bit(fd, fdt->open_fds);
-		__clear_bit(fd / BITS_PER_LONG, fdt->full_fds_bits);
-		if (fd < files->next_fd)
-			files->next_fd = fd;
-	}
-	spin_unlock(&files->file_lock);
+	if (unlikely(!file))
+		return NULL;
+	/* As in file_close_fd(). */
+	rcu_assign_pointer(fdt->fd[fd], NULL);
+	__clear_bit(fd, fdt->open_fds);
+	__clear_bit(fd / BITS_PER_LONG, fdt->full_fds_bits);
+	if (fd < files->next_fd)
+		files->next_fd = fd;
+	/* What read() of a device has made was not counted. */
+	if (likely(share->used))
+		share->used--;
 	return file;
 }
 
 /**
- * cosy_table_close() - close all descriptors of a table
- * @files: the table
+ * cosy_table_take() - remove a descriptor from the table of a share
+ * @share: the share
+ * @fd:	   the number in its table
+ *
+ * Return: its file, with the table's reference, or NULL.
+ */
+struct file *cosy_table_take(struct cosy_share *share, unsigned int fd)
+{
+	struct file *file;
+
+	spin_lock(&share->files.file_lock);
+	file = cosy_table_remove(share, fd);
+	spin_unlock(&share->files.file_lock);
+	return file;
+}
+
+/**
+ * cosy_table_close() - close all descriptors of a share
+ * @share: the share, which has ended
  *
  * Other threads may be in calls, which hold their files. May sleep.
  */
-void cosy_table_close(struct files_struct *files)
+void cosy_table_close(struct cosy_share *share)
 {
-	unsigned int fd, max;
+	struct files_struct *files = &share->files;
 	struct file *file;
+	unsigned int fd;
+	bool more;
 
-	rcu_read_lock();
-	max = rcu_dereference(files->fdt)->max_fds;
-	rcu_read_unlock();
-	for (fd = 0; fd < max; fd++) {
-		file = cosy_table_take(files, fd);
+	for (fd = 0;; fd++) {
+		spin_lock(&files->file_lock);
+		more = fd < files_fdtable(files)->max_fds;
+		file = more ? cosy_table_remove(share, fd) : NULL;
+		spin_unlock(&files->file_lock);
+		if (!more)
+			return;
 		if (file)
 			filp_close(file, files);
 		if (!(fd % 64))
@@ -216,45 +250,58 @@ void cosy_table_close(struct files_struct *files)
 }
 
 /**
- * cosy_share_reserve() - test whether new descriptors are allowed
+ * cosy_share_reserve() - reserve places for new descriptors
  * @share: the share
  * @n:	   number of descriptors that a call may make
  *
  * If several threads make descriptors at the same time, and there is not enough for all of them,
  * each may fail.
  *
- * Return: 0, after which the caller calls cosy_share_unreserve(); or -EMFILE.
+ * Return: 0, after which the caller makes the descriptors, or calls cosy_share_unreserve(); or
+ * -EMFILE.
  */
 int cosy_share_reserve(struct cosy_share *share, unsigned int n)
 {
-	struct files_struct *files = &share->files;
-	const struct fdtable *fdt;
 	int ret = -EMFILE;
 
 	if (!n)
 		return 0;
-	/* With the lock, so that cosy_table_dup() does not take the same place meanwhile. */
-	spin_lock(&files->file_lock);
-	fdt = files_fdtable(files);
-	if (bitmap_weight(fdt->open_fds, fdt->max_fds) + atomic_read(&share->makes) + n <=
-	    share->max) {
-		atomic_add(n, &share->makes);
+	spin_lock(&share->files.file_lock);
+	if (cosy_table_has_room(share, n)) {
+		share->used += n;
 		ret = 0;
 	}
-	spin_unlock(&files->file_lock);
+	spin_unlock(&share->files.file_lock);
 	return ret;
 }
 
 /**
+ * cosy_share_unreserve() - give back places in which no descriptors were made
+ * @share: the share
+ * @n:	   as for cosy_share_reserve()
+ */
+void cosy_share_unreserve(struct cosy_share *share, unsigned int n)
+{
+	if (!n)
+		return;
+	spin_lock(&share->files.file_lock);
+	share->used -= min(n, share->used);
+	spin_unlock(&share->files.file_lock);
+}
+
+/**
  * cosy_share_check_end() - close new descriptors if the share has ended meanwhile
- * @share: the share, to which descriptors may have been added
+ * @share: the share, to which system calls may have added descriptors
  *
  * Otherwise a share that contains its own file would never be released.
  */
 void cosy_share_check_end(struct cosy_share *share)
 {
-	/* Pairs with the barrier in cosy_share_end(): one of the two closes a new descriptor. */
+	/*
+	 * Pairs with the barrier in cosy_share_end(): one of the two closes a new descriptor. The
+	 * kernel adds it without the lock.
+	 */
 	smp_mb();
 	if (unlikely(READ_ONCE(share->ended)))
-		cosy_table_close(&share->files);
+		cosy_table_close(share);
 }
