@@ -191,7 +191,8 @@ static void *takes_place(void *arg)
 	long mine;
 
 	while (!stop) {
-		mine = fd ? call_in(table, SYS_dup, fd) : call_in(table, SYS_eventfd2, 0, 0);
+		mine = fd ? (int)enter_short(table, SYS_dup, (unsigned int)fd) :
+			    call_in(table, SYS_eventfd2, 0, 0);
 		if (mine < 0)
 			continue;
 		taken++;
@@ -200,7 +201,10 @@ static void *takes_place(void *arg)
 		for (spin = 0; spin < 2000; spin++)
 			;
 		held--;
-		call_in(table, SYS_close, mine);
+		if (fd)
+			enter_short(table, SYS_close, (unsigned int)mine);
+		else
+			call_in(table, SYS_close, mine);
 	}
 	return NULL;
 }
@@ -222,6 +226,116 @@ static void test_maximum(void)
 	pthread_join(threads[1], NULL);
 	check(!exceeded && taken > 100 && count(table) == 1,
 	      "two threads never have one place: %d of %d times", exceeded, taken);
+	close(table.fd);
+}
+
+/* Make and close random descriptors, also by calls that fail. */
+static void *makes_and_closes(void *arg)
+{
+	unsigned int seed = (unsigned int)(uintptr_t)arg;
+	int ends[2];
+
+	while (!stop) {
+		const long fd = COSY_SHARE_FD | table.id << COSY_SHARE_ID_SHIFT | rand_r(&seed) % 24;
+
+		switch (rand_r(&seed) % 8) {
+		case 0:
+			enter_short(table, SYS_dup, (unsigned int)fd);
+			break;
+		case 1:
+			call_in(table, SYS_dup, 0);
+			break;
+		case 2:
+			call_in(table, SYS_pipe2, addr(ends), 0);
+			break;
+		case 3:
+			call_in(table, SYS_pipe2, addr(ends), -1);
+			break;
+		case 4:
+			call_in(table, SYS_openat, AT_FDCWD, addr("/does-not-exist"), O_RDONLY);
+			break;
+		case 5:
+			move_fd(table, fd, table.fd, rand_r(&seed) % 2 ? COSY_SHARE_COPY : 0);
+			break;
+		case 6:
+			call_in(table, SYS_close, fd);
+			break;
+		default:
+			enter_short(table, SYS_close, (unsigned int)fd);
+		}
+	}
+	return NULL;
+}
+
+/* Return the number of descriptors that are open in a share, by trying each. */
+static int open_in(struct table of)
+{
+	int i, n = 0;
+
+	for (i = 0; i < 24; i++)
+		n += call_in(of, SYS_fcntl,
+			     COSY_SHARE_FD | of.id << COSY_SHARE_ID_SHIFT | i, F_GETFL) >= 0;
+	return n;
+}
+
+/* The count of descriptors stays exact, whatever happens at the same time. */
+static void test_count(void)
+{
+	pthread_t threads[4];
+	int i, n, more;
+
+	table = must_make_table(device, 16);
+	stop = false;
+	for (i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, makes_and_closes, (void *)(uintptr_t)(i + 1));
+	sleep(6);
+	stop = true;
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	n = open_in(table);
+	check(n <= 16 && count(table) == n, "%d descriptors are open, and %ld counted", n, count(table));
+	for (more = 0; call_in(table, SYS_dup, 0) >= 0; more++)
+		;
+	check(n + more == 16 && open_in(table) == 16, "the others can be opened: %d + %d", n, more);
+	for (i = 0; i < 16; i++)
+		enter_short(table, SYS_close,
+			    COSY_SHARE_FD | table.id << COSY_SHARE_ID_SHIFT | (unsigned int)i);
+	check(!count(table) && !open_in(table), "and all closed");
+	close(table.fd);
+}
+
+static void *accepts(void *arg)
+{
+	*(long *)arg = call_in(table, SYS_accept4, *(long *)arg, 0, 0, 0);
+	return NULL;
+}
+
+/* A call that waits takes a place for what it will make, and no more. */
+static void test_waiting_accept(void)
+{
+	char address[32] = { AF_UNIX };
+	socklen_t size = sizeof(sa_family_t);
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	pthread_t thread;
+	long listener, accepted;
+
+	table = must_make_table(device, 3);
+	accepted = listener = call_in(table, SYS_socket, AF_UNIX, SOCK_STREAM, 0);
+	call_in(table, SYS_bind, listener, addr(address), size);
+	size = sizeof(address);
+	call_in(table, SYS_listen, listener, 4);
+	call_in(table, SYS_getsockname, listener, addr(address), addr(&size));
+	pthread_create(&thread, NULL, accepts, &accepted);
+	usleep(300000);
+	check(count(table) == 2, "accept() takes one place while it waits: %ld", count(table));
+	check(is_of(table, call_in(table, SYS_dup, 0)) && call_in(table, SYS_dup, 0) == -EMFILE &&
+		      (int)enter_short(table, SYS_dup, (unsigned int)listener) == -EMFILE,
+	      "the third place is free, a fourth is none");
+	check(!connect(fd, (void *)address, size), "connect()");
+	pthread_join(thread, NULL);
+	check(is_of(table, accepted) && accepted != listener && count(table) == 3,
+	      "then it has its descriptor");
+	close(fd);
 	close(table.fd);
 }
 
@@ -353,7 +467,7 @@ static void test_same_memory(void)
 /* A tracer that attaches while the call waits sees the call that is made instead. */
 static void test_traced_while_waiting(void)
 {
-	struct cosy_share_call call = { .nr = SYS_read };
+	struct cosy_call call = { .nr = SYS_read };
 	int status;
 	pid_t pid;
 
@@ -363,8 +477,7 @@ static void test_traced_while_waiting(void)
 		call.args[0] = call_in(table, SYS_eventfd2, 0, 0);
 		call.args[1] = addr(&call.args[5]);
 		call.args[2] = 8;
-		_exit(table_ioctl(table.fd, COSY_SHARE_CALL, &call) != -ECANCELED ||
-		      call.status != COSY_SHARE_LEFT);
+		_exit(enter_call(table, &call) != (long)(COSY_CALL_LEFT | COSY_CALL_TRACED));
 	}
 	usleep(300000);
 	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) || ptrace(PTRACE_INTERRUPT, pid, NULL, NULL))
@@ -473,6 +586,8 @@ int main(int argc, char **argv)
 	device = open_device();
 	sigaction(SIGUSR1, &interrupts, NULL);
 	test_maximum();
+	test_count();
+	test_waiting_accept();
 	in_child(test_limit_of_exec, "the limit and execve()");
 	in_child(test_limit_of_table, "the limit of a table");
 	in_child(test_limit_after_failures, "failures");

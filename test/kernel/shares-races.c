@@ -36,10 +36,16 @@ static void *uses(void *arg)
 
 		switch (rand_r(&seed) % 10) {
 		case 0:
-			call_in(table, SYS_dup, fd);
+			if (rand_r(&seed) % 2)
+				call_in(table, SYS_dup, fd);
+			else
+				enter_short(table, SYS_dup, (unsigned int)fd);
 			break;
 		case 1:
-			call_in(table, SYS_close, fd);
+			if (rand_r(&seed) % 2)
+				call_in(table, SYS_close, fd);
+			else
+				enter_short(table, SYS_close, (unsigned int)fd);
 			break;
 		case 2:
 			call_in(table, SYS_pipe2, addr(pair), O_NONBLOCK);

@@ -14,13 +14,16 @@
 #include "filter.h"
 #include "table.h"
 
-/* Return true if the call was left to the process. */
-static bool is_left(struct table table, long nr, __u64 first, __u64 second)
-{
-	struct cosy_share_call call = { .nr = nr, .args = { first, second } };
+/* The results of an entry that leaves the call to the process. */
+#define FILTERED	(long)(COSY_CALL_LEFT | COSY_CALL_FILTERED)
+#define TRACED		(long)(COSY_CALL_LEFT | COSY_CALL_TRACED)
 
-	return returned("call", table_ioctl(table.fd, COSY_SHARE_CALL, &call)) == -ECANCELED &&
-	       call.status == COSY_SHARE_LEFT;
+/* Return true if the call was left to the process for the reason @left. */
+static bool is_left(struct table table, long left, long nr, __u64 first, __u64 second)
+{
+	struct cosy_call call = { .nr = nr, .args = { first, second } };
+
+	return returned("call", enter_call(table, &call)) == left && !call.status;
 }
 
 static void in_child(void (*test)(struct table table, long fd), int dev, const char *what)
@@ -42,7 +45,8 @@ static void in_child(void (*test)(struct table table, long fd), int dev, const c
 static void opens_denied(struct table table, long fd)
 {
 	filter(SYS_openat, -1, SECCOMP_RET_ERRNO | EACCES);
-	check(is_left(table, SYS_openat, AT_FDCWD, addr("/dev/null")), "open() in a share is not made");
+	check(is_left(table, FILTERED, SYS_openat, AT_FDCWD, addr("/dev/null")),
+	      "open() in a share is not made");
 	check(call_in(table, SYS_write, fd, addr("x"), 1) == 1, "write() is");
 	check(call_in(table, SYS_dup, fd) >= 0, "dup() is");
 }
@@ -50,9 +54,12 @@ static void opens_denied(struct table table, long fd)
 static void kills(struct table table, long fd)
 {
 	filter(SYS_socket, -1, SECCOMP_RET_KILL_PROCESS);
-	check(is_left(table, SYS_socket, 1, 1), "socket() is not made, and the process is not killed");
+	check(is_left(table, FILTERED, SYS_socket, 1, 1),
+	      "socket() is not made, and the process is not killed");
+	check(is_done(enter_short(table, SYS_dup, fd)), "a short dup() is");
 	filter(SYS_close, -1, SECCOMP_RET_TRAP);
-	check(is_left(table, SYS_close, fd, 0), "nor is close()");
+	check(enter_short(table, SYS_close, fd) == FILTERED, "nor is a short close()");
+	check(is_left(table, FILTERED, SYS_close, fd, 0), "nor is close()");
 	check(call_in(table, SYS_write, fd, addr("x"), 1) == 1, "the descriptor is open");
 }
 
@@ -63,7 +70,7 @@ static void by_descriptor(struct table table, long fd)
 	check(call_in(table, SYS_write, fd, addr("x"), 1) == 1,
 	      "a filter for the number in the table is for another descriptor");
 	filter(SYS_write, fd, SECCOMP_RET_ERRNO | EPERM);
-	check(is_left(table, SYS_write, fd, addr("x")), "a filter sees the descriptor of the share");
+	check(is_left(table, FILTERED, SYS_write, fd, addr("x")), "a filter sees the descriptor of the share");
 }
 
 static void moves_denied(struct table table, long fd)
@@ -78,8 +85,11 @@ static void moves_denied(struct table table, long fd)
 
 static void dups_denied(struct table table, long fd)
 {
+	filter(SYS_dup, fd + 1, SECCOMP_RET_ERRNO | EACCES);
+	check(enter_short(table, SYS_dup, fd + 1) == FILTERED && is_done(enter_short(table, SYS_dup, fd)),
+	      "a short call is left for the descriptor that the filter names");
 	filter(SYS_dup, 0, SECCOMP_RET_ERRNO | EACCES);
-	check(is_left(table, SYS_dup, 0, 0), "a descriptor of the process is not copied");
+	check(is_left(table, FILTERED, SYS_dup, 0, 0), "a descriptor of the process is not copied");
 	check(call_in(table, SYS_dup, fd) >= 0, "one of the share is");
 }
 
@@ -94,9 +104,12 @@ static void traced(int dev)
 
 		if (ptrace(PTRACE_TRACEME, 0, 0, 0))
 			die("ptrace");
-		check(is_left(table, SYS_openat, AT_FDCWD, addr("/dev/null")),
+		check(is_left(table, TRACED, SYS_openat, AT_FDCWD, addr("/dev/null")),
 		      "a traced thread makes no call in a share");
 		fd = move_fd(table, 0, -1, COSY_SHARE_IN);
+		check(enter_short(table, SYS_dup, fd) == TRACED &&
+			      enter_short(table, SYS_close, fd) == TRACED,
+		      "nor a short one");
 		check(is_of(table, fd) && move_fd(table, fd, -1, 0) >= 0, "it moves descriptors");
 		exit(finish());
 	}

@@ -123,6 +123,44 @@ static void test_epoll(int dev)
 	close(table.fd);
 }
 
+/* Offsets of lseek() that are no entry, or none that can be made. */
+static void test_entries(struct table table, long fd)
+{
+	const __u64 close_it = cosy_share_short_call(SYS_close, fd);
+	struct cosy_call call = { .nr = SYS_dup, .status = 1, .args = { fd, -1, -1, -1, -1, -1 } };
+	long ret;
+	int i;
+
+	ret = enter_call(table, &call);
+	check(is_done(ret) && call.status == 1 && is_done(enter_short(table, SYS_close, (int)ret)),
+	      "a status and further arguments mean nothing");
+	check(enter_call(table, (void *)8) == -EFAULT &&
+		      enter_call(table, (void *)((1ull << 47) - 8)) == -EFAULT &&
+		      enter_call(table, (void *)-8) < 0,
+	      "a wrong address");
+	for (i = 0; i < 6; i++)
+		check(table_enter(table.fd, 0, i) == (i < 5 ? -ESPIPE : -EINVAL) &&
+			      table_enter(table.fd, 1ull << 63, i) < 0 &&
+			      (i == 4 || table_enter(table.fd, close_it, i) < 0) &&
+			      table_enter(table.fd, close_it & ~COSY_RUN_TAG, i) < 0 &&
+			      table_enter(table.fd, close_it | 1ull << 63, i) < 0,
+		      "other offsets are no entry, whence %d", i);
+	for (i = 0; i < 512; i++)
+		check(i == SYS_close || i == SYS_dup ||
+			      enter_short(table, i, fd) == (long)(COSY_CALL_LEFT | COSY_CALL_UNKNOWN),
+		      "no short call %d", i);
+	for (i = 9; i < 30; i++)
+		check(enter_short(table, 1u << i | SYS_close, fd) == -ESPIPE, "no call of bit %d", i);
+	check((int)enter_short(table, SYS_dup, 0) == -EBADF &&
+		      (int)enter_short(table, SYS_close, 0) == -EBADF &&
+		      (int)enter_short(table, SYS_dup, fd + 1) == -EBADF &&
+		      (int)enter_short(table, SYS_close, fd & (COSY_SHARE_MAX - 1)) == -EBADF &&
+		      (int)enter_short(table, SYS_close, 1u << 31 | fd) == -EBADF &&
+		      (int)enter_short(table, SYS_dup, fd | (COSY_SHARE_MAX - 1)) == -EBADF,
+	      "a short call has a descriptor of the share");
+	check(call_in(table, SYS_fcntl, fd, F_GETFL) >= 0, "nothing was closed");
+}
+
 /* What is no call for shares, and what is not a descriptor of the share. */
 static void test_refused(int dev)
 {
@@ -131,7 +169,7 @@ static void test_refused(int dev)
 				SYS_clone, SYS_unshare, SYS_execve, SYS_exit, SYS_dup2, SYS_dup3,
 				SYS_io_uring_setup, SYS_close_range, SYS_fork, SYS_vfork, SYS_clone3,
 				SYS_pidfd_getfd, 511, 512, 1 << 30, -1 };
-	struct cosy_share_call call = { .nr = SYS_getpid };
+	struct cosy_call call = { .nr = SYS_getpid };
 	long fd = call_in(table, SYS_dup, 0), foreign = call_in(other, SYS_dup, 0);
 	unsigned int i;
 
@@ -139,10 +177,8 @@ static void test_refused(int dev)
 	      "two shares have different descriptors");
 	for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		check(call_in(table, numbers[i], fd) == -EINVAL, "no call %d in a share", numbers[i]);
-	check(table_ioctl(table.fd, COSY_SHARE_CALL, &call) == -EINVAL, "nor getpid()");
-	call = (struct cosy_share_call){ .nr = SYS_dup, .status = 1, .args = { fd } };
-	check(table_ioctl(table.fd, COSY_SHARE_CALL, &call) == -EINVAL, "a status that is not 0");
-	check(table_ioctl(table.fd, COSY_SHARE_CALL, (void *)8) == -EFAULT, "a wrong address");
+	check(enter_call(table, &call) == -EINVAL, "nor getpid()");
+	test_entries(table, fd);
 	check(table_ioctl(table.fd, COSY_IOC_ASYNC, &call) == -ENOTTY, "a command of the device");
 	check(call_in(table, SYS_write, foreign, addr("x"), 1) == -EBADF,
 	      "a descriptor of another share is none");
@@ -477,6 +513,9 @@ static void test_copies(int dev)
 	table.fd = copy;
 	check(call_in(table, SYS_dup, 0) == -ESHUTDOWN && move_fd(table, writes, -1, 0) == -ESHUTDOWN,
 	      "another one says so");
+	check((int)enter_short(table, SYS_dup, (unsigned int)writes) == -EBADF &&
+		      (int)enter_short(table, SYS_close, (unsigned int)writes) == -EBADF,
+	      "it has no descriptors");
 	close(copy);
 	close(reads);
 }

@@ -44,14 +44,44 @@ static inline long table_ioctl(int fd, unsigned long command, void *arg)
 	return ret < 0 ? -errno : ret;
 }
 
-/** call_in() - make a call in a share; returns its result or -errno */
+/* The whole result: libc's lseek() sets errno. */
+static inline long table_enter(int fd, __u64 offset, int whence)
+{
+	long ret = syscall(SYS_lseek, fd, offset, whence);
+
+	return ret < 0 ? -errno : ret;
+}
+
+/** enter_call() - enter a share for a call that is in memory; returns what the entry returns */
+__attribute__((unused))
+static long enter_call(struct table table, struct cosy_call *call)
+{
+	return table_enter(table.fd, COSY_RUN_TAG | (__u64)(uintptr_t)call, COSY_CALL_WHENCE);
+}
+
+/** enter_short() - enter a share for a call that is in the offset; returns what the entry returns */
+__attribute__((unused))
+static long enter_short(struct table table, unsigned int nr, unsigned int fd)
+{
+	return table_enter(table.fd, cosy_share_short_call(nr, fd), COSY_RUN_WHENCE);
+}
+
+/** is_done() - test whether an entry has made the call */
+static inline bool is_done(long ret)
+{
+	return (__u64)ret >> 32 == COSY_CALL_DONE >> 32;
+}
+
+/** call_in() - make a call in a share; returns its result, -errno, or what an entry returns */
 __attribute__((unused))
 static long call_in_args(struct table table, long nr, const __u64 *args)
 {
-	struct cosy_share_call call = { .nr = nr };
+	struct cosy_call call = { .nr = nr };
+	long ret;
 
 	memcpy(call.args, args, sizeof(call.args));
-	return returned("call_in", table_ioctl(table.fd, COSY_SHARE_CALL, &call));
+	ret = enter_call(table, &call);
+	return returned("call_in", is_done(ret) ? (int)ret : ret);
 }
 
 #define call_in(table, nr, ...)						\

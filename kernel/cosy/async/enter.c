@@ -23,6 +23,7 @@
 #include "async/ring.h"
 #include "call/call.h"
 #include "call/history.h"
+#include "call/request.h"
 #include "fast/calls.h"
 #include "run/run.h"
 #include "trace/cosy_trace.h"

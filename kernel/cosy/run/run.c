@@ -21,6 +21,7 @@
 
 #include "call/call.h"
 #include "call/history.h"
+#include "call/request.h"
 #include "fast/fast.h"
 #include "limit/limit.h"
 #include "load/compound.h"

@@ -6,8 +6,7 @@
 #define COSY_RUN_H
 
 #include <linux/fs.h>
-#include <linux/sched.h>
-#include <linux/thread_info.h>
+#include <linux/types.h>
 
 struct cosy_insn;
 
@@ -22,22 +21,5 @@ bool cosy_regs_write_all(u64 __user *frame, const u64 *regs, unsigned int n);
 void cosy_single_init(void);
 loff_t cosy_single_llseek(struct file *file, loff_t offset, int whence);
 const struct cosy_insn *cosy_single_insn(unsigned int nr);
-
-/*
- * The maximum of used stack at an entry. A nested call may itself enter the device, and
- * needs as much stack as any other call.
- */
-#define COSY_STACK_USED_MAX	(THREAD_SIZE / 4)
-
-/**
- * cosy_stack_suffices() - return true if enough of the stack is free to enter the device
- *
- * Return: true if at most COSY_STACK_USED_MAX bytes are used.
- */
-static __always_inline bool cosy_stack_suffices(void)
-{
-	return (current_stack_pointer & (THREAD_SIZE - 1)) >=
-	       THREAD_SIZE - COSY_STACK_USED_MAX;
-}
 
 #endif /* COSY_RUN_H */

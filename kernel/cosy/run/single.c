@@ -11,14 +11,12 @@
 #include <linux/kernel.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
-#include <linux/sched/signal.h>
-#include <linux/uaccess.h>
 #include <linux/unistd.h>
 
 #include <cosy/exec.h>
 
 #include "call/call.h"
-#include "compat/compat.h"
+#include "call/request.h"
 #include "fast/fast.h"
 #include "run/run.h"
 
@@ -109,46 +107,6 @@ const struct cosy_insn *cosy_single_insn(unsigned int nr)
 	return slot ? &cosy_single_code[slot] : NULL;
 }
 
-/* Read the call from the process's memory, once. */
-static __always_inline bool cosy_single_read(u64 *nr, u64 *args,
-					     const struct cosy_call __user *ucall)
-{
-	const void __user *p = ucall;
-
-	if (!cosy_user_begin(&p, sizeof(*ucall)))
-		return false;
-	ucall = p;
-	BUILD_BUG_ON(ARRAY_SIZE(ucall->args) != COSY_MAX_ARGS);
-	cosy_unsafe_get_u64(nr, (const u64 __user *)&ucall->nr, fault);
-	cosy_unsafe_get_u64(&args[0], &ucall->args[0], fault);
-	cosy_unsafe_get_u64(&args[1], &ucall->args[1], fault);
-	cosy_unsafe_get_u64(&args[2], &ucall->args[2], fault);
-	cosy_unsafe_get_u64(&args[3], &ucall->args[3], fault);
-	cosy_unsafe_get_u64(&args[4], &ucall->args[4], fault);
-	cosy_unsafe_get_u64(&args[5], &ucall->args[5], fault);
-	user_access_end();
-	return true;
-fault:
-	user_access_end();
-	return false;
-}
-
-/*
- * Return from a call that was interrupted. The kernel enters again with the same
- * arguments, or changes @result to EINTR for a handler without SA_RESTART. Then EINTR is
- * the result of the call.
- */
-static noinline loff_t cosy_single_interrupted(struct cosy_call __user *ucall,
-					       long result)
-{
-	if (put_user(COSY_CALL_INTERRUPTED, &ucall->status)) {
-		/* The process has lost the answer. */
-		force_sig(SIGSEGV);
-		return -EFAULT;
-	}
-	return result;
-}
-
 /**
  * cosy_single_llseek() - make one system call, by lseek(2)
  * @file:   an open file of the device; unused, so that no argument has to be moved
@@ -173,7 +131,7 @@ loff_t cosy_single_llseek(struct file *file, loff_t offset, int whence)
 	/* The calls are 64-bit calls. They would detect a 32-bit or x32 entry. */
 	if (unlikely(current_pt_regs()->orig_ax != __NR_lseek))
 		return -EOPNOTSUPP;
-	if (!cosy_single_read(&nr, args, ucall))
+	if (!cosy_request_read(&nr, args, ucall))
 		return addr < COSY_RUN_TAG ? -EFAULT : -ESPIPE;
 	if (!cosy_stack_suffices())
 		return -ELOOP;
@@ -197,6 +155,6 @@ loff_t cosy_single_llseek(struct file *file, loff_t offset, int whence)
 						 COSY_CALL_FILTERED);
 	result = cosy_env_fast(&st, ip).result;
 	if (unlikely(cosy_call_restarts(result)))
-		return cosy_single_interrupted(ucall, result);
+		return cosy_request_interrupted(ucall, result);
 	return COSY_CALL_DONE | (u32)result;
 }

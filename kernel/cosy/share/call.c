@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * call.c - makes system calls in a share.
+ *
+ * Calls enter by lseek(), as runs of compounds do: it is the shortest path into a driver. dup() and
+ * close() of a descriptor of the share take no arguments in memory, and no other table.
  */
 #include <linux/build_bug.h>
 #include <linux/errno.h>
+#include <linux/fcntl.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
@@ -11,7 +15,7 @@
 #include <linux/resource.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
-#include <linux/string.h>
+#include <linux/thread_info.h>
 #include <linux/uaccess.h>
 #include <linux/unistd.h>
 
@@ -20,7 +24,9 @@
 
 #include "call/call.h"
 #include "call/history.h"
+#include "call/request.h"
 #include "share/share.h"
+#include "share/table.h"
 
 /* A power of two, so that a mask limits the index also on a mispredicted path. */
 #define COSY_SHARE_CALLS	512
@@ -66,17 +72,30 @@ void __init cosy_share_init(void)
 #include <syscalls.def>
 }
 
-/* Return true if the thread's system calls are watched, and this one must be seen. */
-static noinline bool cosy_share_is_watched(u32 nr, const u64 *args)
+/* Return true if the thread's system calls may be watched. */
+static bool cosy_share_asks(void)
+{
+	return READ_ONCE(current_thread_info()->syscall_work) & SYSCALL_WORK_ENTER ||
+	       cosy_ptraced();
+}
+
+/*
+ * Return what an entry returns if the thread's system calls are watched, and this one must be seen;
+ * otherwise 0.
+ */
+static noinline loff_t cosy_share_leave(u32 nr, const u64 *args)
 {
 	struct cosy_state st __uninitialized;
 	int i;
 
 	if (cosy_ptraced())
-		return true;
+		return COSY_CALL_LEFT | COSY_CALL_TRACED;
 	for (i = 0; i < COSY_MAX_ARGS; i++)
 		cosy_env_arg(&st.env, i, args[i]);
-	return cosy_env_watched(&st, nr);
+	if (!cosy_env_watched(&st, nr))
+		return 0;
+	return COSY_CALL_LEFT |
+	       (st.env.step == COSY_STEP_TRACED ? COSY_CALL_TRACED : COSY_CALL_FILTERED);
 }
 
 /* Translate the descriptors among the arguments, except that of a dup() into the share. */
@@ -162,7 +181,7 @@ close:
 	for (i = 0; i < ARRAY_SIZE(fds); i++) {
 		file = cosy_table_take(share, fds[i]);
 		if (file)
-			filp_close(file, &share->files);
+			cosy_table_put(share, file);
 	}
 	return -EFAULT;
 }
@@ -175,7 +194,7 @@ static unsigned int cosy_share_makes(u8 kind)
 }
 
 /* close(), which needs no other table. */
-static long cosy_share_close(struct cosy_share *share, u32 fd)
+static __always_inline long cosy_share_close(struct cosy_share *share, u32 fd)
 {
 	int number = cosy_share_local(share, fd);
 	struct file *file = number < 0 ? NULL : cosy_table_take(share, number);
@@ -183,13 +202,13 @@ static long cosy_share_close(struct cosy_share *share, u32 fd)
 
 	if (!file)
 		return -EBADF;
-	ret = filp_close(file, &share->files);
+	ret = cosy_table_put(share, file);
 	/* As in close(): the descriptor is gone, so the call is not made again. */
 	return cosy_is_restart(ret) ? -EINTR : ret;
 }
 
 /* dup() of a descriptor of the share. Return -EAGAIN if the system call has to be made. */
-static long cosy_share_dup(struct cosy_share *share, u32 fd)
+static __always_inline long cosy_share_dup(struct cosy_share *share, u32 fd)
 {
 	int number = cosy_share_local(share, fd), to;
 
@@ -201,14 +220,19 @@ static long cosy_share_dup(struct cosy_share *share, u32 fd)
 	return cosy_share_global(share, to);
 }
 
+static void cosy_share_made(struct cosy_share *share)
+{
+	/* Is not exact if several threads use the share. */
+	data_race(share->calls++);
+}
+
 static long cosy_share_make(struct cosy_share *share, u32 nr, u64 *args)
 {
 	const u8 kind = cosy_share_kinds[nr];
 	const bool copies = nr == __NR_dup && !(args[0] & COSY_SHARE_FD);
 	long ret;
 
-	/* Is not exact if several threads use the share. */
-	data_race(share->calls++);
+	cosy_share_made(share);
 	if (nr == __NR_close)
 		return cosy_share_close(share, args[0]);
 	if (!copies) {
@@ -241,28 +265,107 @@ static long cosy_share_make(struct cosy_share *share, u32 nr, u64 *args)
 	return ret == -ERESTART_RESTARTBLOCK ? -EINTR : ret;
 }
 
-/**
- * cosy_share_call() - COSY_SHARE_CALL
- * @share: the share, which the current thread may use
- * @arg:   struct cosy_share_call of the caller
- *
- * Return: what the interface documents.
- */
-long cosy_share_call(struct cosy_share *share, struct cosy_share_call __user *arg)
+/* The call is in the process's memory. Has a large stack frame, which short calls do not need. */
+static noinline loff_t cosy_share_request(struct cosy_share *share, u64 addr)
 {
-	struct cosy_share_call call __uninitialized;
+	struct cosy_call __user *ucall = u64_to_user_ptr(addr);
+	u64 args[COSY_MAX_ARGS] __uninitialized, read;
+	loff_t left;
+	long result;
 	u32 nr;
 
-	if (copy_from_user(&call, arg, sizeof(call)))
-		return -EFAULT;
-	if (call.status || call.nr >= COSY_SHARE_CALLS)
+	if (READ_ONCE(share->ended))
+		return -ESHUTDOWN;
+	/* Without the tag this is no user address, and the access faults. */
+	if (!cosy_request_read(&read, args, ucall))
+		return addr < COSY_RUN_TAG ? -EFAULT : -ESPIPE;
+	if (!cosy_stack_suffices())
+		return -ELOOP;
+	nr = (u32)read;
+	if (nr >= COSY_SHARE_CALLS)
 		return -EINVAL;
-	nr = array_index_nospec(call.nr, COSY_SHARE_CALLS);
-	if (!cosy_share_kinds[nr] || !cosy_share_allows(nr, call.args[1], call.args[2]))
+	nr = array_index_nospec(nr, COSY_SHARE_CALLS);
+	if (!cosy_share_kinds[nr] || !cosy_share_allows(nr, args[1], args[2]))
 		return -EINVAL;
-	if (unlikely(READ_ONCE(current_thread_info()->syscall_work) & SYSCALL_WORK_ENTER ||
-		     cosy_ptraced()) &&
-	    cosy_share_is_watched(nr, call.args))
-		return put_user(COSY_SHARE_LEFT, &arg->status) ? -EFAULT : -ECANCELED;
-	return cosy_share_make(share, nr, call.args);
+	if (unlikely(cosy_share_asks())) {
+		left = cosy_share_leave(nr, args);
+		if (left)
+			return left;
+	}
+	result = cosy_share_make(share, nr, args);
+	if (unlikely(cosy_call_restarts(result)))
+		return cosy_request_interrupted(ucall, result);
+	return COSY_CALL_DONE | (u32)result;
+}
+
+/* The number of the call and its only argument are in the offset. */
+static __always_inline loff_t cosy_share_short(struct cosy_share *share, u32 nr, u32 fd)
+{
+	long result;
+
+	if (nr == __NR_close) {
+		result = cosy_share_close(share, fd);
+	} else {
+		result = cosy_share_dup(share, fd);
+		if (unlikely(result == -EAGAIN))
+			return COSY_CALL_LEFT | COSY_CALL_UNKNOWN;
+	}
+	cosy_share_made(share);
+	return COSY_CALL_DONE | (u32)result;
+}
+
+/* The same if the call may be watched, or is none. */
+static noinline loff_t cosy_share_short_slow(struct cosy_share *share, u64 nr, u32 fd)
+{
+	const u64 args[COSY_MAX_ARGS] = { fd };
+	loff_t left;
+
+	if (nr != __NR_dup && nr != __NR_close)
+		return nr < COSY_SHARE_CALLS ? COSY_CALL_LEFT | COSY_CALL_UNKNOWN : -ESPIPE;
+	left = cosy_share_leave(nr, args);
+	return left ? left : cosy_share_short(share, nr, fd);
+}
+
+/* These have only the stack frames that they need. */
+static noinline loff_t cosy_share_short_close(struct cosy_share *share, u32 fd)
+{
+	return cosy_share_short(share, __NR_close, fd);
+}
+
+static noinline loff_t cosy_share_short_dup(struct cosy_share *share, u32 fd)
+{
+	return cosy_share_short(share, __NR_dup, fd);
+}
+
+/**
+ * cosy_share_llseek() - make a system call in a share, by lseek(2)
+ * @file:   the share's file
+ * @offset: COSY_RUN_TAG and the address of a struct cosy_call, or cosy_share_short_call()
+ * @whence: COSY_CALL_WHENCE, or COSY_RUN_WHENCE
+ *
+ * The call may close the last descriptor of the share, so @file must not be used after it. All
+ * calls here are tail calls, so that there is nothing to save.
+ *
+ * Return: the value that the interface documents; -ESPIPE for any other lseek.
+ */
+loff_t cosy_share_llseek(struct file *file, loff_t offset, int whence)
+{
+	struct cosy_share *share = file->private_data;
+	const u64 what = (u64)offset - COSY_RUN_TAG, nr = what >> 32;
+
+	/* The calls are 64-bit calls. They would detect a 32-bit or x32 entry. */
+	if (unlikely(current_pt_regs()->orig_ax != __NR_lseek))
+		return -EOPNOTSUPP;
+	if (unlikely(share->mm != current->mm))
+		return -EPERM;
+	if (whence != COSY_RUN_WHENCE)
+		return whence == COSY_CALL_WHENCE ? cosy_share_request(share, what) : -ESPIPE;
+	/* A share that has ended has no descriptors, and gets none. */
+	if (unlikely(cosy_share_asks()))
+		return cosy_share_short_slow(share, nr, what);
+	if (nr == __NR_close)
+		return cosy_share_short_close(share, what);
+	if (nr == __NR_dup)
+		return cosy_share_short_dup(share, what);
+	return cosy_share_short_slow(share, nr, what);
 }

@@ -81,6 +81,12 @@ static void cosy_share_subtract(const struct files_struct *table, unsigned long 
 	} while (entry != before);
 }
 
+/* Return the number of a share, which is part of its descriptors. */
+static u32 cosy_share_id(const struct cosy_share *share)
+{
+	return share->base >> COSY_SHARE_ID_SHIFT & COSY_SHARE_ID_MASK;
+}
+
 static void cosy_share_free(struct rcu_head *rcu)
 {
 	struct cosy_share *share = container_of(rcu, struct cosy_share, rcu);
@@ -129,16 +135,14 @@ static int cosy_share_flush(struct file *file, fl_owner_t id)
 static long cosy_share_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct cosy_share *share = file->private_data;
+	int err;
 
 	if (in_compat_syscall())
 		return -ENOTTY;
-	if (share->mm != current->mm)
-		return -EPERM;
-	if (READ_ONCE(share->ended))
-		return -ESHUTDOWN;
+	err = cosy_share_check(share);
+	if (err)
+		return err;
 	switch (cmd) {
-	case COSY_SHARE_CALL:
-		return cosy_share_call(share, (struct cosy_share_call __user *)arg);
 	case COSY_SHARE_MOVE:
 		return cosy_share_move(share, (struct cosy_share_move __user *)arg);
 	case COSY_SHARE_COUNT:
@@ -153,7 +157,7 @@ static void cosy_share_show(struct seq_file *to, struct file *file)
 	struct pid_namespace *ns = proc_pid_ns(file_inode(to->file)->i_sb);
 	struct cosy_share *share = file->private_data;
 
-	seq_printf(to, "cosy-share:\t%u\n", share->id);
+	seq_printf(to, "cosy-share:\t%u\n", cosy_share_id(share));
 	seq_printf(to, "process:\t%d\n", pid_nr_ns(share->pid, ns));
 	seq_printf(to, "max:\t%u\n", share->max);
 	seq_printf(to, "open:\t%u\n", cosy_share_count(share));
@@ -165,6 +169,7 @@ static const struct file_operations cosy_share_fops = {
 	.owner = THIS_MODULE,
 	.flush = cosy_share_flush,
 	.release = cosy_share_release,
+	.llseek = cosy_share_llseek,
 	.unlocked_ioctl = cosy_share_ioctl,
 	.show_fdinfo = cosy_share_show,
 };
@@ -205,7 +210,8 @@ static struct cosy_share *cosy_share_alloc(u32 max)
 	share->table = current->files;
 	share->pid = get_pid(task_tgid(current));
 	share->quota = owner;
-	share->id = atomic_inc_return(&cosy_shares_made) & COSY_SHARE_ID_MASK;
+	share->base = COSY_SHARE_FD | (atomic_inc_return(&cosy_shares_made) & COSY_SHARE_ID_MASK)
+						    << COSY_SHARE_ID_SHIFT;
 	share->max = max;
 	return share;
 
@@ -242,7 +248,7 @@ long cosy_share_create(struct cosy_share_create __user *arg)
 	err = PTR_ERR_OR_ZERO(share);
 	if (err)
 		goto put_fd;
-	create.id = share->id;
+	create.id = cosy_share_id(share);
 	file = anon_inode_getfile("[cosy-share]", &cosy_share_fops, share, O_RDWR | O_CLOEXEC);
 	if (IS_ERR(file)) {
 		err = PTR_ERR(file);

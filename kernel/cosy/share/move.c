@@ -13,6 +13,7 @@
 #include "call/call.h"
 #include "env/arg.h"
 #include "share/share.h"
+#include "share/table.h"
 
 /* Natively a program makes another descriptor of a file by fcntl(). */
 static bool cosy_share_may_move(u32 fd)
@@ -77,13 +78,8 @@ static long cosy_share_move_to_fd(struct cosy_share *share, int fd, u32 flags, i
 	if (!file)
 		return ret;
 	target = cosy_share_of(file);
-	if (!target)
-		ret = -EINVAL;
-	else if (target->mm != current->mm)
-		ret = -EPERM;
-	else if (READ_ONCE(target->ended))
-		ret = -ESHUTDOWN;
-	else
+	ret = target ? cosy_share_check(target) : -EINVAL;
+	if (!ret)
 		ret = cosy_share_move_to(share, fd, flags, target);
 	fput(file);
 	return ret;

@@ -6,11 +6,13 @@
 #define COSY_SHARE_SHARE_H
 
 #include <linux/compiler.h>
+#include <linux/errno.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/init.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 #include <linux/cosy_share.h>
@@ -23,14 +25,14 @@ struct mm_struct;
  * @mm:	      the memory of the process that made it; its threads may use the share
  * @table:    the process's table of descriptors: closing the share there ends it. Only to compare,
  *	      and until the share has ended the key of the sum to which it contributes
- * @pid:      the process, for /proc
- * @quota:    who is charged for the memory
- * @id:	      its number in descriptors
+ * @base:     its lowest descriptor
  * @max:      the maximum number of descriptors
  * @used:     the number of descriptors, with those that the present calls may make; changed with
  *	      file_lock
- * @calls:    number of calls that were made; need not be exact
  * @ended:    a descriptor of the share was closed in @table
+ * @calls:    number of calls that were made; need not be exact
+ * @pid:      the process, for /proc
+ * @quota:    who is charged for the memory
  * @rcu:      frees it after those that look at the table of a thread in a call
  * @files:    the table
  *
@@ -42,13 +44,13 @@ struct mm_struct;
 struct cosy_share {
 	struct mm_struct *mm;
 	struct files_struct *table;
-	struct pid *pid;
-	u64 quota;
-	u32 id;
+	u32 base;
 	u32 max;
 	u32 used;
 	bool ended;
 	u64 calls;
+	struct pid *pid;
+	u64 quota;
 	struct rcu_head rcu;
 	struct files_struct files;
 };
@@ -62,9 +64,9 @@ struct cosy_share {
  */
 static inline int cosy_share_local(const struct cosy_share *share, u32 fd)
 {
-	const u32 base = COSY_SHARE_FD | share->id << COSY_SHARE_ID_SHIFT;
+	const u32 number = fd - share->base;
 
-	return (fd & ~(COSY_SHARE_MAX - 1)) == base ? fd & (COSY_SHARE_MAX - 1) : -EBADF;
+	return likely(number < COSY_SHARE_MAX) ? (int)number : -EBADF;
 }
 
 /**
@@ -76,12 +78,25 @@ static inline int cosy_share_local(const struct cosy_share *share, u32 fd)
  */
 static inline long cosy_share_global(const struct cosy_share *share, unsigned int fd)
 {
-	return COSY_SHARE_FD | share->id << COSY_SHARE_ID_SHIFT | fd;
+	return share->base + fd;
+}
+
+/**
+ * cosy_share_check() - test whether the current thread may use a share
+ * @share: the share
+ *
+ * Return: 0, -EPERM or -ESHUTDOWN.
+ */
+static inline int cosy_share_check(const struct cosy_share *share)
+{
+	if (unlikely(share->mm != current->mm))
+		return -EPERM;
+	return unlikely(READ_ONCE(share->ended)) ? -ESHUTDOWN : 0;
 }
 
 /* call.c */
 void __init cosy_share_init(void);
-long cosy_share_call(struct cosy_share *share, struct cosy_share_call __user *arg);
+loff_t cosy_share_llseek(struct file *file, loff_t offset, int whence);
 long cosy_share_copy_in(struct cosy_share *share, u32 fd);
 
 /* create.c */
@@ -94,8 +109,6 @@ void cosy_table_free(struct files_struct *files);
 struct files_struct *cosy_table_use(struct files_struct *files);
 unsigned int cosy_table_count(struct files_struct *files);
 struct file *cosy_table_get(struct files_struct *files, unsigned int fd);
-int cosy_table_dup(struct cosy_share *share, unsigned int fd, unsigned long limit);
-struct file *cosy_table_take(struct cosy_share *share, unsigned int fd);
 void cosy_table_close(struct cosy_share *share);
 int cosy_share_reserve(struct cosy_share *share, unsigned int n);
 void cosy_share_unreserve(struct cosy_share *share, unsigned int n);

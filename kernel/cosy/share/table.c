@@ -7,14 +7,12 @@
  * alloc_lock, or are in an RCU section.
  */
 #include <linux/bitmap.h>
-#include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -22,6 +20,7 @@
 #include <linux/wait.h>
 
 #include "share/share.h"
+#include "share/table.h"
 
 /**
  * cosy_table_init() - initialise an empty table
@@ -96,14 +95,6 @@ unsigned int cosy_table_count(struct files_struct *files)
 	return n;
 }
 
-/* Return the file of a descriptor, or NULL. With file_lock. */
-static struct file *cosy_table_file(struct fdtable *fdt, unsigned int fd)
-{
-	if (fd >= fdt->max_fds)
-		return NULL;
-	return rcu_dereference_raw(fdt->fd[array_index_nospec(fd, fdt->max_fds)]);
-}
-
 /**
  * cosy_table_get() - get the file of a descriptor
  * @files: the table
@@ -120,105 +111,6 @@ struct file *cosy_table_get(struct files_struct *files, unsigned int fd)
 	if (file)
 		get_file(file);
 	spin_unlock(&files->file_lock);
-	return file;
-}
-
-/* Return true if there is a place for @n more descriptors. With file_lock. */
-static bool cosy_table_has_room(const struct cosy_share *share, unsigned int n)
-{
-	return share->max - share->used >= n;
-}
-
-/* Return the lowest free number, or @max_fds. With file_lock. */
-static unsigned int cosy_table_lowest(const struct files_struct *files, const struct fdtable *fdt)
-{
-	const unsigned int next = files->next_fd;
-
-	if (likely(next < fdt->max_fds && !test_bit(next, fdt->open_fds)))
-		return next;
-	return find_next_zero_bit(fdt->open_fds, fdt->max_fds, next);
-}
-
-/**
- * cosy_table_dup() - duplicate a descriptor of a share
- * @share: the share
- * @fd:	   the number in its table
- * @limit: RLIMIT_NOFILE
- *
- * As dup(), without a look at the table of the process.
- *
- * Return: the new number; -EBADF, also if the share has ended; -EMFILE; -EAGAIN if the kernel's
- * dup() has to enlarge the table.
- */
-int cosy_table_dup(struct cosy_share *share, unsigned int fd, unsigned long limit)
-{
-	struct files_struct *files = &share->files;
-	struct fdtable *fdt;
-	struct file *file;
-	unsigned int to;
-	int ret;
-
-	spin_lock(&files->file_lock);
-	fdt = files_fdtable(files);
-	file = cosy_table_file(fdt, fd);
-	to = cosy_table_lowest(files, fdt);
-	/* cosy_table_close() takes the lock after @ended was set, so it closes what is added. */
-	if (unlikely(!file || READ_ONCE(share->ended))) {
-		ret = -EBADF;
-	} else if (unlikely(to >= limit || !cosy_table_has_room(share, 1))) {
-		ret = -EMFILE;
-	} else if (unlikely(to >= fdt->max_fds)) {
-		ret = -EAGAIN;
-	} else {
-		/* As in alloc_fd() and fd_install(). */
-		__set_bit(to, fdt->open_fds);
-		if (!~fdt->open_fds[to / BITS_PER_LONG])
-			__set_bit(to / BITS_PER_LONG, fdt->full_fds_bits);
-		__clear_bit(to, fdt->close_on_exec);
-		files->next_fd = to + 1;
-		share->used++;
-		rcu_assign_pointer(fdt->fd[to], get_file(file));
-		ret = to;
-	}
-	spin_unlock(&files->file_lock);
-	return ret;
-}
-
-/* Remove a descriptor from the table. Return its file or NULL. With file_lock. */
-static struct file *cosy_table_remove(struct cosy_share *share, unsigned int fd)
-{
-	struct files_struct *files = &share->files;
-	struct fdtable *fdt = files_fdtable(files);
-	struct file *file = cosy_table_file(fdt, fd);
-
-	if (unlikely(!file))
-		return NULL;
-	/* As in file_close_fd(). */
-	rcu_assign_pointer(fdt->fd[fd], NULL);
-	__clear_bit(fd, fdt->open_fds);
-	__clear_bit(fd / BITS_PER_LONG, fdt->full_fds_bits);
-	if (fd < files->next_fd)
-		files->next_fd = fd;
-	/* What read() of a device has made was not counted. */
-	if (likely(share->used))
-		share->used--;
-	return file;
-}
-
-/**
- * cosy_table_take() - remove a descriptor from the table of a share
- * @share: the share
- * @fd:	   the number in its table
- *
- * Return: its file, with the table's reference, or NULL.
- */
-struct file *cosy_table_take(struct cosy_share *share, unsigned int fd)
-{
-	struct file *file;
-
-	spin_lock(&share->files.file_lock);
-	file = cosy_table_remove(share, fd);
-	spin_unlock(&share->files.file_lock);
 	return file;
 }
 
@@ -243,7 +135,7 @@ void cosy_table_close(struct cosy_share *share)
 		if (!more)
 			return;
 		if (file)
-			filp_close(file, files);
+			cosy_table_put(share, file);
 		if (!(fd % 64))
 			cond_resched();
 	}

@@ -132,13 +132,17 @@ static long call_outside(struct cosy_share *share, const struct share_kind *kind
 long cosy_share_call_in_module(struct cosy_share *share, const struct share_kind *kind, long nr,
 			       const uint64_t *args)
 {
-	struct cosy_share_call call = {
+	struct cosy_call call = {
 		.nr = (uint32_t)nr,
 		.args = { args[0], args[1], args[2], args[3], args[4], args[5] },
 	};
-	const long ret = command(share, COSY_SHARE_CALL, &call);
+	const long ret = cosy_sys(SYS_lseek, share->fd, (long)(COSY_RUN_TAG | (uintptr_t)&call),
+				  COSY_CALL_WHENCE);
 
-	if (__builtin_expect(ret == -ECANCELED && call.status == COSY_SHARE_LEFT, false))
+	if (share_done(ret))
+		return (int)ret;
+	if ((uint64_t)ret >> 32 == COSY_CALL_LEFT >> 32)
 		return call_outside(share, kind, nr, args);
-	return ret;
+	/* The share was closed; perhaps another file has its number. */
+	return ret >= 0 || ret == -ESHUTDOWN || ret == -ESPIPE || ret == -ENXIO ? -EBADF : ret;
 }

@@ -147,11 +147,23 @@ COSY_EXPORT int cosy_share_pipe(struct cosy_share *share, int fds[2], int flags)
 
 COSY_EXPORT int cosy_share_dup(struct cosy_share *share, int fd)
 {
+	if (share->fd >= 0 && fd & (int)COSY_SHARE_FD) {
+		const long ret = share_short_call(share, SYS_dup, fd);
+
+		if (share_done(ret))
+			return (int)ret;
+	}
 	return (int)CALL_IN(share, SYS_dup, (uint64_t)fd);
 }
 
 COSY_EXPORT int cosy_share_close(struct cosy_share *share, int fd)
 {
+	if (share->fd >= 0) {
+		const long ret = share_short_call(share, SYS_close, fd);
+
+		if (share_done(ret))
+			return (int)ret;
+	}
 	return (int)CALL_IN(share, SYS_close, (uint64_t)fd);
 }
 

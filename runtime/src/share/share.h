@@ -8,10 +8,13 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 
 #include <linux/cosy_share.h>
 
 #include <cosy/share.h>
+
+#include "device/sys.h"
 
 /* What a call makes, as in syscalls.def. */
 enum share_makes {
@@ -92,6 +95,26 @@ int share_descriptor(const struct cosy_share *share, uint32_t number);
  * @i:	  number of the argument
  */
 bool share_translates(const struct share_kind *kind, long nr, const uint64_t *args, int i);
+
+/** share_done() - return true if the result of an entry says that the call was made */
+static inline bool share_done(long ret)
+{
+	return __builtin_expect((uint64_t)ret >> 32 == COSY_CALL_DONE >> 32, true);
+}
+
+/**
+ * share_short_call() - make a call whose only argument is a descriptor of the share
+ * @share: a share of the module
+ * @nr:	   SYS_dup or SYS_close
+ * @fd:	   the descriptor
+ *
+ * Return: the result of the entry; if it is not share_done(), the call was not made.
+ */
+static inline long share_short_call(const struct cosy_share *share, unsigned int nr, int fd)
+{
+	return cosy_sys(SYS_lseek, share->fd, (long)cosy_share_short_call(nr, (unsigned int)fd),
+			COSY_RUN_WHENCE);
+}
 
 /* module.c */
 int cosy_share_in_module(struct cosy_share *share);

@@ -14,6 +14,7 @@
 #ifndef _UAPI_LINUX_COSY_SHARE_H
 #define _UAPI_LINUX_COSY_SHARE_H
 
+#include <linux/cosy.h>
 #include <linux/ioctl.h>
 #include <linux/types.h>
 #include <linux/unistd.h>
@@ -52,36 +53,50 @@ struct cosy_share_create {
 	__u32 reserved;
 };
 
-/**
- * struct cosy_share_call - argument of COSY_SHARE_CALL: make a system call in a share
- * @nr:	    its number: one of COSY_SHARES() in compound-ir/syscalls.def
- * @status: in: 0; out: COSY_SHARE_LEFT if the call was not made, see below
- * @args:   its arguments
+/*
+ * A system call in a share, one of COSY_SHARES() in compound-ir/syscalls.def, is made by
+ *
+ *	lseek(share, COSY_RUN_TAG | (address of a struct cosy_call), COSY_CALL_WHENCE)
+ *
+ * with the structure, and the results, of a single call of the device. See linux/cosy.h.
  *
  * Arguments that are descriptors must be of this share; a directory may be AT_FDCWD. The argument
  * of dup() may be a descriptor of the process's table: dup() then copies it into the share. Numbers
  * of descriptors in memory are not translated.
  *
- * The result is that of the system call. A new descriptor is one of the share. A call that a signal
- * has interrupted is made again, as without a share.
+ * The result is that of the system call. A new descriptor is one of the share. Further results are
+ * EBADF (a descriptor is not of this share) and EMFILE (the share has @max descriptors, or
+ * RLIMIT_NOFILE). A call that a signal has interrupted is made again, as without a share.
  *
- * With @status COSY_SHARE_LEFT the result is -ECANCELED, and the call was not made: the thread is
- * traced, its system calls are audited, or a seccomp filter returns anything but ALLOW for it.
- * The arguments for filters are those of this structure. Make it with descriptors that
+ * COSY_CALL_LEFT with COSY_CALL_TRACED or COSY_CALL_FILTERED: the call was not made, because the
+ * thread is traced, its system calls are audited, or a seccomp filter returns anything but ALLOW
+ * for it. The arguments for filters are those of the structure. Make it with descriptors that
  * COSY_SHARE_MOVE has copied to the process's table.
  *
- * Further errors: EBADF (a descriptor is not of this share), EMFILE (it has @max descriptors, or
- * RLIMIT_NOFILE), EINVAL (no such call in shares, or not with these arguments, see
- * cosy_share_allows(); @status), EPERM (the share belongs to another process), ESHUTDOWN (a
- * descriptor of the share was closed), EFAULT.
+ * Errors of the entry, after which the call was not made: EINVAL (no such call in shares, or not
+ * with these arguments, see cosy_share_allows()), EPERM (the share belongs to another process),
+ * ESHUTDOWN (a descriptor of the share was closed), EFAULT, ELOOP, EOPNOTSUPP as there.
  */
-struct cosy_share_call {
-	__u32 nr;
-	__u32 status;
-	__u64 args[6];
-};
 
-#define COSY_SHARE_LEFT	1u
+/**
+ * cosy_share_short_call() - describe a call whose only argument is a descriptor of the share
+ * @nr: dup() or close()
+ * @fd: the descriptor
+ *
+ * It is made by
+ *
+ *	lseek(share, cosy_share_short_call(nr, fd), COSY_RUN_WHENCE)
+ *
+ * with the same results. COSY_CALL_LEFT with COSY_CALL_UNKNOWN: it was not made, make it by the
+ * structure. That is so for other calls, and if the table has to be enlarged. In a share of which a
+ * descriptor was closed the result is EBADF.
+ *
+ * Return: the offset.
+ */
+static inline __u64 cosy_share_short_call(unsigned int nr, unsigned int fd)
+{
+	return COSY_RUN_TAG | (__u64)nr << 32 | fd;
+}
 
 /**
  * struct cosy_share_move - argument of COSY_SHARE_MOVE: hand a descriptor over
@@ -188,7 +203,6 @@ static inline int cosy_share_allows(unsigned int nr, __u64 second, __u64 third)
 }
 
 /* The numbers contain no sizes, as those of <linux/cosy.h>. */
-#define COSY_SHARE_CALL	_IO('Q', 0x50)
 #define COSY_SHARE_MOVE	_IO('Q', 0x51)
 /* Returns the number of descriptors in the share. Errors: EPERM, ESHUTDOWN. */
 #define COSY_SHARE_COUNT _IO('Q', 0x52)	/* no argument */
