@@ -92,29 +92,6 @@ def check_connections(server):
     server.stop()
 
 
-def check_idle(server):
-    """Idle connections take little memory, and no time."""
-    server.start("--connections=1000")
-    server.get("/small")
-    worker = server.workers()[0]
-    before = memory(worker)
-    clients = [server.client() for _ in range(900)]
-    for client in clients:
-        check(client.get("/small").body == b"small", "it is served")
-    check(memory(worker) - before < 900 * 1.5, f"1.5 KiB for each: {memory(worker) - before} KiB")
-    used, start = cpu_time(worker), time.monotonic()
-    until(lambda: time.monotonic() - start > 1, "time passes")
-    check(cpu_time(worker) - used < 0.05, "idle connections use no processor")
-    server.stop()
-    for client in clients:
-        client.close()
-
-
-def memory(pid):
-    """Resident memory in KiB."""
-    return int(read(f"/proc/{pid}/status").split("VmRSS:")[1].split()[0])
-
-
 def check_rate(server):
     server.start("--rate=5")
     client = server.client()
@@ -221,7 +198,7 @@ def main():
     server = Server(sys.argv[1])
     server.write("small", b"small")
     server.write("large", LARGE)
-    for part in (check_times, check_drip, check_connections, check_idle, check_rate, check_descriptors,
+    for part in (check_times, check_drip, check_connections, check_rate, check_descriptors,
                  check_vanishing, check_files):
         part(server)
     server.remove()
