@@ -198,6 +198,10 @@ static void test_refused(int dev)
 		      call_in(table, SYS_openat, 5, addr("x"), 0) == -EBADF,
 	      "a directory must be in the share");
 	check(call_in(table, SYS_fcntl, fd, F_GETFL) >= 0 &&
+		      call_in(table, SYS_fcntl, fd, F_SETFL, fcntl(0, F_GETFL)) == 0 &&
+		      call_in(table, SYS_fcntl, fd, F_SETFL, O_NONBLOCK | O_ASYNC) == -EINVAL &&
+		      call_in(table, SYS_fcntl, fd, 1ull << 32 | F_SETFL, 1ull << 32 | O_ASYNC) ==
+			      -EINVAL &&
 		      call_in(table, SYS_fcntl, fd, F_SETLK, 0) == -EINVAL &&
 		      call_in(table, SYS_fcntl, fd, F_SETFD, 0) == -EINVAL &&
 		      call_in(table, SYS_fcntl, fd, F_DUPFD, 0) == -EINVAL &&

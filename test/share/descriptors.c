@@ -189,6 +189,8 @@ static void refused(void)
 			      INT32_MIN, INT32_MAX, AT_FDCWD };
 	const uint64_t setlk[6] = { (uint64_t)fd, F_SETLK }, setfd[6] = { (uint64_t)fd, F_SETFD, 1 },
 		       getfl[6] = { (uint64_t)fd, F_GETFL },
+		       setfl[6] = { (uint64_t)fd, F_SETFL, (uint64_t)fcntl(0, F_GETFL) },
+		       async[6] = { (uint64_t)fd, F_SETFL, O_ASYNC },
 		       peer[6] = { (uint64_t)fd, SOL_SOCKET, 77, (uintptr_t)&value, (uintptr_t)&size },
 		       bpf[6] = { (uint64_t)fd, SOL_SOCKET, 50, (uintptr_t)&value, size };
 
@@ -202,6 +204,9 @@ static void refused(void)
 	EQUAL(cosy_share_syscall(share, SYS_fcntl, setlk), -EINVAL);
 	EQUAL(cosy_share_syscall(share, SYS_fcntl, setfd), -EINVAL);
 	CHECK(cosy_share_syscall(share, SYS_fcntl, getfl) >= 0);
+	EQUAL(cosy_share_syscall(share, SYS_fcntl, setfl), 0);
+	/* Its signals would have a number that is not one of the share. */
+	EQUAL(cosy_share_syscall(share, SYS_fcntl, async), -EINVAL);
 	/* SO_PEERPIDFD, SO_ATTACH_BPF. */
 	EQUAL(cosy_share_syscall(share, SYS_getsockopt, peer), -EINVAL);
 	EQUAL(cosy_share_syscall(share, SYS_setsockopt, bpf), -EINVAL);

@@ -130,17 +130,21 @@ struct cosy_share_move {
 /**
  * cosy_share_allows_fcntl() - test whether fcntl() can be made in a share
  * @cmd: its command
+ * @arg: its argument
  *
  * Locks of the process belong to a table of descriptors, and close-on-exec has no meaning in a
- * share. The C library's header and that of the kernel exclude each other, so these are numbers.
+ * share. A signal for O_ASYNC would have the number in the table of the share, which is that of
+ * another descriptor in the process. The C library's header and that of the kernel exclude each
+ * other, so these are numbers.
  *
  * Return: true for commands that concern the open file or its pipe.
  */
-static inline int cosy_share_allows_fcntl(unsigned int cmd)
+static inline int cosy_share_allows_fcntl(unsigned int cmd, __u64 arg)
 {
 	switch (cmd) {
-	case 3:		/* F_GETFL */
 	case 4:		/* F_SETFL */
+		return !(arg & 020000);	/* O_ASYNC */
+	case 3:		/* F_GETFL */
 	case 36:	/* F_OFD_GETLK */
 	case 37:	/* F_OFD_SETLK */
 	case 38:	/* F_OFD_SETLKW */
@@ -193,7 +197,7 @@ static inline int cosy_share_allows(unsigned int nr, __u64 second, __u64 third)
 {
 	switch (nr) {
 	case __NR_fcntl:
-		return cosy_share_allows_fcntl((unsigned int)second);
+		return cosy_share_allows_fcntl((unsigned int)second, third);
 	case __NR_getsockopt:
 	case __NR_setsockopt:
 		return cosy_share_allows_option((unsigned int)second, (unsigned int)third);
