@@ -51,6 +51,15 @@ static inline bool cosy_receives_nothing(const struct cosy_async_entry *entry)
 /** cosy_has_offset() - return true if the call has an offset in the file as its last argument */
 bool cosy_has_offset(uint32_t nr);
 
+/** cosy_skip() - let a call that transfers data continue after @done bytes */
+static inline void cosy_skip(uint64_t args[6], uint32_t nr, uint64_t done)
+{
+	args[1] += done;
+	args[2] -= done;
+	if (cosy_has_offset(nr))
+		args[3] += done;
+}
+
 /**
  * cosy_closed_range() - get the descriptors that a call of kind CLOSE closes
  * @first: set to the first one

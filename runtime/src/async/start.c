@@ -311,77 +311,42 @@ static void start_waiting(struct cosy_loop *loop, uint32_t slot)
 		finish(loop, slot, err);
 }
 
-static void attempt_read(struct cosy_attempt *a, const struct cosy_descriptor *d)
+/* Change a read or write so that it does not wait. */
+static void attempt_nowait(struct cosy_attempt *a, const struct cosy_descriptor *d, bool reads)
 {
 	switch (a->nr) {
 	case SYS_read:
-		if (d->kind == COSY_KIND_SOCKET) {
-			a->nr = SYS_recvfrom;
-			a->args[3] = MSG_DONTWAIT;
-			a->args[4] = a->args[5] = 0;
-			return;
-		}
-		a->args[3] = (uint64_t)-1;
-		/* fall through */
-	case SYS_pread64:
-		a->iov.iov_base = (void *)a->args[1];
-		a->iov.iov_len = a->args[2];
-		a->args[1] = (uintptr_t)&a->iov;
-		a->args[2] = 1;
-		break;
-	case SYS_readv:
-		a->args[3] = (uint64_t)-1;
-		break;
-	}
-	if (a->nr != SYS_preadv2)
-		a->args[5] = 0;
-	a->nr = SYS_preadv2;
-	a->args[4] = 0;
-	a->args[5] |= RWF_NOWAIT;
-}
-
-static void attempt_write(struct cosy_attempt *a,
-			  const struct cosy_descriptor *d)
-{
-	switch (a->nr) {
 	case SYS_write:
 		if (d->kind == COSY_KIND_SOCKET) {
-			a->nr = SYS_sendto;
+			a->nr = reads ? SYS_recvfrom : SYS_sendto;
 			a->args[3] = MSG_DONTWAIT;
-			if (d->type == SOCK_SEQPACKET)
+			if (!reads && d->type == SOCK_SEQPACKET)
 				a->args[3] |= MSG_EOR;
 			a->args[4] = a->args[5] = 0;
 			return;
 		}
-		/* Of no byte: it does not wait, and pwritev2() does not ask the file. */
-		if (!a->args[2])
+		/* A write of no byte: it does not wait, and pwritev2() does not ask the file. */
+		if (!reads && !a->args[2])
 			return;
 		a->args[3] = (uint64_t)-1;
 		/* fall through */
+	case SYS_pread64:
 	case SYS_pwrite64:
 		a->iov.iov_base = (void *)a->args[1];
 		a->iov.iov_len = a->args[2];
 		a->args[1] = (uintptr_t)&a->iov;
 		a->args[2] = 1;
 		break;
+	case SYS_readv:
 	case SYS_writev:
 		a->args[3] = (uint64_t)-1;
 		break;
 	}
-	if (a->nr != SYS_pwritev2)
+	if (a->nr != SYS_preadv2 && a->nr != SYS_pwritev2)
 		a->args[5] = 0;
-	a->nr = SYS_pwritev2;
+	a->nr = reads ? SYS_preadv2 : SYS_pwritev2;
 	a->args[4] = 0;
 	a->args[5] |= RWF_NOWAIT;
-}
-
-/* Skip the bytes that have been transferred. */
-static void skip_done(uint64_t *args, uint32_t nr, uint64_t done)
-{
-	args[1] += done;
-	args[2] -= done;
-	if (cosy_has_offset(nr))
-		args[3] += done;
 }
 
 /* Let the module read. It holds the file, so the descriptor is looked up only once. */
@@ -453,17 +418,17 @@ static void start_attempt(struct cosy_loop *loop, uint32_t slot)
 		return;
 	d = cosy_descriptor_find(&loop->fds, s->fd);
 	if (s->done)
-		skip_done(a->args, (uint32_t)a->nr, s->done);
+		cosy_skip(a->args, (uint32_t)a->nr, s->done);
 	switch (s->how) {
 	case COSY_HOW_READ:
 		if (!s->buffered && reads_at_once(loop, slot, d))
 			read_in_module(loop, slot);
 		if (!s->buffered && !is_polled(s, d))
-			attempt_read(a, d);
+			attempt_nowait(a, d, true);
 		break;
 	case COSY_HOW_WRITE:
 		if (!is_polled(s, d))
-			attempt_write(a, d);
+			attempt_nowait(a, d, false);
 		break;
 	case COSY_HOW_RECEIVE:
 	case COSY_HOW_SEND:

@@ -58,12 +58,8 @@ void cosy_thread_args(const struct cosy_loop *loop, uint32_t slot, uint64_t args
 	uint64_t done = loop->page.slots[slot].done;
 
 	memcpy(args, entry->args, sizeof(entry->args));
-	if (done) {
-		args[1] += done;
-		args[2] -= done;
-		if (entry->nr == SYS_pread64)
-			args[3] += done;
-	}
+	if (done)
+		cosy_skip(args, entry->nr, done);
 }
 
 /* Finish an entry whose call this thread has made. */

@@ -471,23 +471,19 @@ static int lock_to_wait(struct cosy_loop *loop)
 	return err;
 }
 
-static int enter(struct cosy_loop *loop)
+/* Count the calling thread as one that executes and delivers. */
+static void go_inside(struct cosy_loop *loop)
 {
-	int err = lock_to_wait(loop);
-
-	if (!err) {
-		loop->inside++;
-		loop->module.looked = loop->ring.looked = false;
-	}
-	return err;
+	loop->inside++;
+	loop->module.looked = loop->ring.looked = false;
 }
 
 /*
  * Wait in the ring without the lock, if that is possible. @stops: cosy_loop_stops() when the call of the
  * program began.
  *
- * Return: 0; 1: cosy_loop_stop() was called; -EINTR; -EPERM; -EAGAIN: the caller has to wait, as
- * after enter().
+ * Return: 0; 1: cosy_loop_stop() was called; -EINTR; -EPERM; -EAGAIN: the caller, which has the lock
+ * and is inside, has to wait.
  */
 static COSY_ALWAYS_INLINE int wait_or_enter(struct cosy_loop *loop, unsigned int min,
 					    uint64_t until, unsigned int stops,
@@ -506,8 +502,7 @@ static COSY_ALWAYS_INLINE int wait_or_enter(struct cosy_loop *loop, unsigned int
 		if (err)
 			return err;
 		if (!loop->has_ring || !cosy_ring_give(loop, min)) {
-			loop->inside++;
-			loop->module.looked = loop->ring.looked = false;
+			go_inside(loop);
 			return -EAGAIN;
 		}
 		cosy_loop_leave(loop);
@@ -601,9 +596,10 @@ COSY_EXPORT int cosy_wait_some(struct cosy_loop *loop,
 
 	if (min > count || count > INT_MAX || !goal.until)
 		return -EINVAL;
-	err = enter(loop);
+	err = lock_to_wait(loop);
 	if (err)
 		return err;
+	go_inside(loop);
 	if (!reached(&goal, 0))
 		err = wait_locked(loop, &goal, &delivered);
 	leave(loop);
