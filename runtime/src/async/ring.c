@@ -1089,7 +1089,10 @@ static COSY_ALWAYS_INLINE struct cosy_async *complete_usual(struct cosy_loop *lo
 	while (!op->done) {
 		++*delivered;
 		cosy_op_complete(op);
-		if (*delivered >= COSY_WAIT_MAX || !(op = collect_one(loop)))
+		if (*delivered >= COSY_WAIT_MAX)
+			return NULL;
+		op = collect_one(loop);
+		if (!op)
 			return NULL;
 	}
 	return op;
