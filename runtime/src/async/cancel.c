@@ -100,7 +100,8 @@ static int cancel_entry(struct cosy_loop *loop, uint32_t slot)
 	if (err)
 		return err;
 	cosy_start_next(loop, &before);
-	cosy_attempts_make(loop);
+	if (cosy_attempts_pending(loop))
+		cosy_attempts_make(loop);
 	cosy_loop_tell(loop);
 	return 0;
 }

@@ -86,7 +86,7 @@ static void lent_back(struct cosy_loop *loop, uint32_t slot, bool made, int64_t 
 }
 
 /* Take completions from the module, until @max attempts have resulted from them. */
-static void collect(struct cosy_loop *loop, uint32_t max)
+static COSY_NOINLINE void collect(struct cosy_loop *loop, uint32_t max)
 {
 	struct cosy_module *m = &loop->module;
 	const struct cosy_async_entry *entry;
