@@ -169,7 +169,7 @@ void cosy_module_flush(struct cosy_loop *loop);
  */
 uint32_t cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n);
 
-/** cosy_module_done() - return true if cosy_module_collect() has results to collect */
+/** cosy_module_done() - return true if cosy_module_next() has a completion */
 static inline bool cosy_module_done(const struct cosy_module *m)
 {
 	return m->inside && m->head != cosy_index_load(&m->page->done_tail);
