@@ -217,6 +217,32 @@ static void used_up(void)
 		end_pair(fds[i]);
 }
 
+/* Without data, recv() returns 0 after a socket was shut down, and with MSG_DONTWAIT -EAGAIN. */
+static void shut_down(void)
+{
+	static const int types[] = { SOCK_DGRAM, SOCK_SEQPACKET, SOCK_STREAM };
+	struct cosy_receive r = { 0 };
+	int fds[2];
+
+	for (int i = 0; i < 6; i++) {
+		EQUAL(socketpair(AF_UNIX, types[i / 2], 0, fds), 0);
+		if (i % 2)
+			transmit(fds[1], "before");
+		else
+			receive(&r, fds[0]);
+		execute(loop);
+		EQUAL(shutdown(fds[0], SHUT_RD), 0);
+		if (i % 2) {
+			receive(&r, fds[0]);
+			received(&r, "before");
+			receive(&r, fds[0]);
+		}
+		completes(&r.op, 0);
+		CHECK(!r.buffer);
+		end_pair(fds);
+	}
+}
+
 /* Cancelled before it is executed, and while it waits; also by the end of the descriptor. */
 static void cancels(void)
 {
@@ -421,6 +447,7 @@ int main(void)
 	errors();
 	sizes();
 	used_up();
+	shut_down();
 	cancels();
 	many();
 	threads();

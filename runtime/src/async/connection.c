@@ -154,15 +154,26 @@ bool cosy_connection_ended(const struct cosy_loop *loop, uint32_t slot, int *err
 	       (s->list == COSY_LIST_OUT || tcp_is_empty(s->fd));
 }
 
+static bool is_shut_down(int fd)
+{
+	struct pollfd poll = { .fd = fd, .events = POLLRDHUP };
+
+	return cosy_sys(SYS_poll, (long)&poll, 1, 0) > 0 && poll.revents & POLLRDHUP;
+}
+
 bool cosy_connection_is_shut_down(const struct cosy_slot *s, const struct cosy_descriptor *d)
 {
-	struct pollfd poll = { .fd = s->fd, .events = POLLRDHUP };
-
 	/* Shutting it down is an event. */
 	return s->reported && s->list == COSY_LIST_IN && d->kind == COSY_KIND_SOCKET &&
-	       (d->type != SOCK_STREAM || s->how == COSY_HOW_ACCEPT) &&
-	       cosy_sys(SYS_poll, (long)&poll, 1, 0) > 0 &&
-	       poll.revents & POLLRDHUP;
+	       (d->type != SOCK_STREAM || s->how == COSY_HOW_ACCEPT) && is_shut_down(s->fd);
+}
+
+bool cosy_connection_is_over(int fd)
+{
+	char byte;
+
+	return is_shut_down(fd) && cosy_sys6(SYS_recvfrom, fd, (long)&byte, 1,
+					     MSG_PEEK | MSG_DONTWAIT, 0, 0) == -EAGAIN;
 }
 
 bool cosy_connection_is_at_mark(int fd)

@@ -61,6 +61,13 @@ bool cosy_connection_send_ended(const struct cosy_slot *s, const struct cosy_des
 bool cosy_connection_is_shut_down(const struct cosy_slot *s, const struct cosy_descriptor *d);
 
 /**
+ * cosy_connection_is_over() - test whether a datagram socket is shut down for receiving, and has no data
+ *
+ * Return: true if recvfrom() returns 0, and with MSG_DONTWAIT -EAGAIN.
+ */
+bool cosy_connection_is_over(int fd);
+
+/**
  * cosy_connection_is_at_mark() - test whether the next byte of a stream is urgent
  *
  * A call with MSG_WAITALL that has received something ends there.

@@ -15,6 +15,7 @@
 #include "device/export.h"
 #include "device/sys.h"
 #include "complete.h"
+#include "connection.h"
 #include "loop.h"
 #include "receive.h"
 #include "start.h"
@@ -85,6 +86,22 @@ static int64_t receive_now(struct cosy_loop *loop, struct cosy_receive *receive,
 	return result;
 }
 
+/* The same after something was peeked at. @peeked: the result of that. */
+static int64_t receive_peeked(struct cosy_loop *loop, struct cosy_receive *receive, uint64_t fd,
+			      int64_t peeked)
+{
+	int64_t result = -EAGAIN;
+
+	if (loop->closing)
+		return -ECANCELED;
+	if (cosy_buffers_are_mine(&loop->ring.buffers))
+		result = receive_now(loop, receive, fd);
+	/* Without this, a thread would peek again and again. */
+	if (result == -EAGAIN && !peeked && cosy_connection_is_over((int)fd))
+		return 0;
+	return result;
+}
+
 void cosy_receive_ready(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
@@ -92,11 +109,8 @@ void cosy_receive_ready(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	const uint64_t fd = entry->args[0];
 
 	receive->buffer = NULL;
-	if (result >= 0 && loop->closing)
-		result = -ECANCELED;
-	else if (result >= 0)
-		result = cosy_buffers_are_mine(&loop->ring.buffers) ?
-				 receive_now(loop, receive, fd) : -EAGAIN;
+	if (result >= 0)
+		result = receive_peeked(loop, receive, fd, result);
 	/* It is counted when it completes. */
 	loop->info.completed--;
 	if (result != -EAGAIN) {
