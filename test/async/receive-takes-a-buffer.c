@@ -373,6 +373,49 @@ static void threads(void)
 	end_pair(b);
 }
 
+static void *waits(void *argument)
+{
+	EQUAL(cosy_wait(argument, 1, NULL), 1);
+	return NULL;
+}
+
+static void tries(struct cosy_async *op)
+{
+	EQUAL(cosy_loop_buffers(op->data, memory, SIZE, COUNT), -EBUSY);
+}
+
+/* A thread that waits already could take buffers, while the other one returns them. */
+static void too_late(void)
+{
+	struct cosy_loop *all = loop;
+	struct cosy_async op = { 0 };
+	struct cosy_loop_info info;
+	pthread_t thread;
+	int fds[2];
+	char byte;
+
+	loop = make_loop();
+	op.data = loop;
+	stream_pair(fds);
+	for (int i = 0; i < 2; i++) {
+		EQUAL(cosy_async_recv(loop, &op, fds[0], &byte, 1, 0), 0);
+		EQUAL(pthread_create(&thread, NULL, waits, loop), 0);
+		do
+			EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+		while (!info.waiting);
+		/* Where the thread waits, it has the loop or has been counted. */
+		EQUAL(cosy_loop_buffers(loop, memory, SIZE, COUNT), -EBUSY);
+		transmit(fds[1], "x");
+		EQUAL(pthread_join(thread, NULL), 0);
+		op.done = tries;
+	}
+	EQUAL(cosy_loop_buffers(loop, memory, SIZE, COUNT), 0);
+	close(fds[0]);
+	close(fds[1]);
+	EQUAL(cosy_loop_destroy(loop), 0);
+	loop = all;
+}
+
 /* Buffers that were given to a loop before it uses the module, or after; and one with processors. */
 static void loops(void)
 {
@@ -454,6 +497,7 @@ int main(void)
 	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
 	EQUAL(info.outstanding, 0);
 	EQUAL(info.submitted, info.completed);
+	too_late();
 	loops();
 	refused();
 	EQUAL(cosy_loop_destroy(loop), 0);

@@ -174,7 +174,8 @@ int cosy_async_reply(struct cosy_loop *loop, struct cosy_async *op, int fd,
  * From then on only the calling thread may wait for the loop (cosy_wait() and the like), and
  * return buffers. Other threads may submit and cancel operations.
  *
- * Return: 0; -EBUSY: the loop has buffers; -EINVAL; -ENOMEM; -EPERM.
+ * Return: 0; -EBUSY: the loop has buffers, or a thread waits for it, also if this is called in a
+ * callback; -EINVAL; -ENOMEM; -EPERM.
  */
 int cosy_loop_buffers(struct cosy_loop *loop, void *memory, size_t size, unsigned int count);
 

@@ -33,7 +33,8 @@ COSY_EXPORT int cosy_loop_buffers(struct cosy_loop *loop, void *memory, size_t s
 	err = cosy_loop_enter(loop);
 	if (err)
 		return err;
-	err = b->thread ? -EBUSY : cosy_buffers_create(b, memory, size, count);
+	/* A thread that waits already could take buffers, too. */
+	err = b->thread || loop->inside ? -EBUSY : cosy_buffers_create(b, memory, size, count);
 	if (!err && loop->ring.page)
 		cosy_buffers_share(b, loop->ring.page);
 	cosy_loop_leave(loop);
