@@ -243,6 +243,35 @@ static void shut_down(void)
 	}
 }
 
+/* A socket that cannot receive fails at once, also if all buffers are in use. */
+static void cannot_receive(void)
+{
+	struct cosy_loop *all = loop;
+	struct cosy_receive r = { 0 }, user = { 0 };
+	int fds[2], fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	CHECK(fd >= 0);
+	loop = make_loop();
+	EQUAL(cosy_loop_buffers(loop, memory, SIZE, 1), 0);
+	stream_pair(fds);
+	transmit(fds[1], "x");
+	for (int listens = 0; listens < 2; listens++) {
+		receive(&r, fd);
+		completes(&r.op, -ENOTCONN);
+		receive(&user, fds[0]);
+		completes(&user.op, 1);
+		receive(&r, fd);
+		completes(&r.op, -ENOTCONN);
+		EQUAL(cosy_buffer_return(loop, user.buffer), 0);
+		transmit(fds[1], "x");
+		EQUAL(listen(fd, 1), 0);
+	}
+	end(fd);
+	end_pair(fds);
+	EQUAL(cosy_loop_destroy(loop), 0);
+	loop = all;
+}
+
 /* Cancelled before it is executed, and while it waits; also by the end of the descriptor. */
 static void cancels(void)
 {
@@ -491,6 +520,7 @@ int main(void)
 	sizes();
 	used_up();
 	shut_down();
+	cannot_receive();
 	cancels();
 	many();
 	threads();

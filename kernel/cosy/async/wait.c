@@ -260,8 +260,10 @@ static noinline long cosy_receive_into(struct cosy_ring *ring, struct file *file
 	long result;
 	u32 number;
 
+	/* A socket that listens fails at once: the process finds out. */
 	if (!n || n > ring->mask + 1 || !size || size > INT_MAX)
-		return cosy_park_has_input(file) ? COSY_NO_BUFFER : -EAGAIN;
+		return !cosy_socket_may_ask(socket) || cosy_park_has_input(file) ?
+			       COSY_NO_BUFFER : -EAGAIN;
 	number = READ_ONCE(ring->buffers[(n - 1) & ring->mask]) & INT_MAX;
 	/* Any address: cosy_transfer() checks that it is one of the process. */
 	regs.si = READ_ONCE(page->buffer_start) + number * size;
