@@ -10,7 +10,9 @@
 
 #include <linux/cosy_async.h>
 
+struct cosy_descriptor;
 struct cosy_loop;
+struct cosy_slot;
 
 /**
  * cosy_connection_made() - get the result of a connect(), whose socket is ready
