@@ -216,7 +216,8 @@ static void execute(char *self)
 	EQUAL(waitpid(child, &status, 0), child);
 	EQUAL(status, 0);
 	warm_up();
-	EQUAL(system("ls -l /proc/self/fd | grep -c cosy | grep -qx 0"), 0);
+	/* Without the library, so that it opens none: coreutils 9.7 makes calls for names before it lists. */
+	EQUAL(system("LD_PRELOAD= ls -l /proc/self/fd | grep -c cosy | grep -qx 0"), 0);
 }
 
 int main(int argc, char **argv)
