@@ -22,6 +22,25 @@ namespace {
 using Heap = rbtree_best_fit<null_mutex_family, offset_ptr<void>>;
 
 Heap *heapOf(cosy_heap *H) { return reinterpret_cast<Heap *>(H); }
+
+/// Makes \p Block at least \p Size bytes where it is. \returns null if it
+/// cannot.
+template <class H>
+auto expand(H &Of, char *Block, typename H::size_type Size, int)
+    -> decltype(Of.template allocation_command<char>(expand_fwd, Size, Size,
+                                                     Block)) {
+  typename H::size_type Got = Size;
+  return Of.template allocation_command<char>(expand_fwd | nothrow_allocation,
+                                              Size, Got, Block);
+}
+
+/// The same for Boost 1.92, whose function does not know the type of objects.
+template <class H>
+void *expand(H &Of, void *Block, typename H::size_type Size, long) {
+  typename H::size_type Got = Size;
+  return Of.allocation_command(expand_fwd | nothrow_allocation, Size, Got,
+                               Block, 1, 1);
+}
 } // namespace
 
 cosy_heap *cosy_heap_init(void *Memory, size_t Size) {
@@ -38,10 +57,7 @@ void *cosy_heap_alloc(cosy_heap *H, size_t Size, size_t Alignment) {
 }
 
 bool cosy_heap_expand(cosy_heap *H, void *Block, size_t Size) {
-  Heap::size_type Got = Size;
-  char *Reuse = static_cast<char *>(Block);
-  return heapOf(H)->allocation_command<char>(expand_fwd | nothrow_allocation,
-                                             Size, Got, Reuse);
+  return expand(*heapOf(H), static_cast<char *>(Block), Size, 0);
 }
 
 size_t cosy_heap_size(const cosy_heap *H, const void *Block) {
