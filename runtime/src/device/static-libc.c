@@ -55,8 +55,8 @@ static size_t harmless(const unsigned char *code)
 		if (is_stack(rex ? code[0] : 0, &op[1], 1))
 			return rex + 4;
 		return is_register(op[1]) ? rex + 2 : 0;
-	case 0x64:				/* mov %fs:offset, %rax: the stack protector */
-		return !rex && op[1] == 0x48 && op[2] == 0x8b && op[3] == 0x04 &&
+	case 0x64:				/* mov %fs:offset, %reg: the stack protector */
+		return !rex && op[1] == 0x48 && op[2] == 0x8b && (op[3] & 0xc7) == 0x04 &&
 				       op[4] == 0x25 ? 9 : 0;
 	case 0x68:				/* push $imm32 */
 		return rex + 5;
