@@ -669,18 +669,6 @@ static noinline void cosy_ring_other_receive(struct cosy_ring *ring, struct cosy
 		cosy_ring_complete(ring, op, READ_ONCE(entry->args[0]));
 }
 
-/* Continue a usual receive that was not made, because @socket is NULL, or has failed. */
-static noinline enum cosy_wait_end
-cosy_ring_receive_ended(struct cosy_ring *ring, struct cosy_waiter *waiter, struct file *file,
-			struct socket *socket, u64 op, const struct pt_regs *regs, s64 *result)
-{
-	if (!socket)
-		return COSY_WAIT_GIVEN;
-	if (*result == -EAGAIN)
-		return cosy_receive_failed(ring, waiter, file, socket, 0, regs, op, result);
-	return cosy_call_restarts(*result) ? COSY_WAIT_AGAIN : COSY_WAIT_MADE;
-}
-
 /*
  * Make a receive of a thread that is not watched, or let it wait. @regs: set to its arguments. A
  * usual one is made here, unless the last ones had to wait.
@@ -704,7 +692,7 @@ cosy_ring_receive(struct cosy_ring *ring, u32 nr, const struct cosy_ring_entry *
 	if (likely(socket))
 		*result = cosy_transfer(socket, regs, true);
 	if (unlikely(!socket) || unlikely(*result < 0))
-		end = cosy_ring_receive_ended(ring, waiter, fd.file, socket, op, regs, result);
+		end = cosy_receive_ended(ring, waiter, fd.file, socket, 0, regs, op, result);
 	cosy_fd_put(fd);
 	return end;
 }

@@ -179,6 +179,13 @@ static noinline struct cosy_waiter *cosy_waiter_new(struct cosy_ring *ring, u64 
 	return waiter;
 }
 
+/* A receive is made that need not wait. After some of these each event would be for nothing. */
+static __always_inline void cosy_waiter_is_unused(struct cosy_waiter *waiter)
+{
+	if (waiter && waiter->queued && waiter->unused++ >= COSY_WAITER_UNUSED)
+		cosy_waiter_unqueue(waiter);
+}
+
 /* Return the flags by which targets are found. */
 static u8 cosy_waiter_flags(bool sends)
 {
@@ -362,22 +369,10 @@ static bool cosy_receive_is_futile(u32 nr, struct file *file, const struct socke
 	return cosy_park_is_futile(file, EPOLLIN);
 }
 
-/**
- * cosy_receive_failed() - continue a receive that has failed with -EAGAIN
- * @ring:   the ring, entered
- * @waiter: what it keeps for the receives of the descriptor, or NULL
- * @file:   the file of the descriptor
- * @socket: its socket
- * @nr:	    as for struct cosy_waiter
- * @regs:   the arguments
- * @op:	    the operation
- * @result: set to the result with COSY_WAIT_MADE
- *
- * Return: how it has ended.
- */
-enum cosy_wait_end cosy_receive_failed(struct cosy_ring *ring, struct cosy_waiter *waiter,
-				       struct file *file, struct socket *socket, u32 nr,
-				       const struct pt_regs *regs, u64 op, s64 *result)
+/* Let a receive wait that has failed with -EAGAIN. Returns as cosy_receive_ended(). */
+static enum cosy_wait_end cosy_receive_waits(struct cosy_ring *ring, struct cosy_waiter *waiter,
+					     struct file *file, struct socket *socket, u32 nr,
+					     const struct pt_regs *regs, u64 op, s64 *result)
 {
 	if (cosy_receive_is_futile(nr, file, socket))
 		return COSY_WAIT_GIVEN;
@@ -385,6 +380,30 @@ enum cosy_wait_end cosy_receive_failed(struct cosy_ring *ring, struct cosy_waite
 	if (!waiter)
 		return COSY_WAIT_GIVEN;
 	return cosy_waiter_wait(waiter, file, socket, nr, regs, op, result);
+}
+
+/**
+ * cosy_receive_ended() - continue a receive that was not made, or has a result
+ * @ring:   the ring, entered
+ * @waiter: what it keeps for the receives of the descriptor, or NULL
+ * @file:   the file of the descriptor
+ * @socket: its socket; NULL if the receive was not made, because it is none
+ * @nr:	    as for struct cosy_waiter
+ * @regs:   the arguments
+ * @op:	    the operation
+ * @result: the result; changed with COSY_WAIT_MADE if it was made again
+ *
+ * Return: how it has ended.
+ */
+enum cosy_wait_end cosy_receive_ended(struct cosy_ring *ring, struct cosy_waiter *waiter,
+				      struct file *file, struct socket *socket, u32 nr,
+				      const struct pt_regs *regs, u64 op, s64 *result)
+{
+	if (!socket || *result == COSY_NO_BUFFER)
+		return COSY_WAIT_GIVEN;
+	if (*result == -EAGAIN)
+		return cosy_receive_waits(ring, waiter, file, socket, nr, regs, op, result);
+	return cosy_call_restarts(*result) ? COSY_WAIT_AGAIN : COSY_WAIT_MADE;
 }
 
 /* Return true if a receive, which is not usual, can be attempted, and wait here. */
@@ -401,18 +420,6 @@ static bool cosy_receive_is_valid(u32 nr, const struct pt_regs *regs)
 	}
 }
 
-/* Continue a receive that was not made, or has failed. Returns as cosy_receive(). */
-static enum cosy_wait_end cosy_receive_ended(struct cosy_ring *ring, struct cosy_waiter *waiter,
-					     struct file *file, struct socket *socket, u32 nr,
-					     const struct pt_regs *regs, u64 op, s64 *result)
-{
-	if (*result == -EAGAIN)
-		return cosy_receive_failed(ring, waiter, file, socket, nr, regs, op, result);
-	if (*result == COSY_NO_BUFFER)
-		return COSY_WAIT_GIVEN;
-	return cosy_call_restarts(*result) ? COSY_WAIT_AGAIN : COSY_WAIT_MADE;
-}
-
 /* The same as cosy_receive() for a COSY_RING_RECEIVE; none waits for the descriptor. */
 static noinline enum cosy_wait_end
 cosy_receive_buffer(struct cosy_ring *ring, struct cosy_waiter *waiter, struct file *file,
@@ -423,8 +430,7 @@ cosy_receive_buffer(struct cosy_ring *ring, struct cosy_waiter *waiter, struct f
 	if (waiter && cosy_target_is(&waiter->target, file) && cosy_socket_is_idle(socket) &&
 	    cosy_socket_may_ask(socket))
 		return cosy_waiter_wait(waiter, file, socket, COSY_WAITER_BUFFER, regs, op, result);
-	if (waiter && waiter->queued && waiter->unused++ >= COSY_WAITER_UNUSED)
-		cosy_waiter_unqueue(waiter);
+	cosy_waiter_is_unused(waiter);
 	*result = cosy_receive_into(ring, file, socket);
 	return cosy_receive_ended(ring, waiter, file, socket, COSY_WAITER_BUFFER, regs, op, result);
 }
@@ -438,8 +444,7 @@ cosy_receive_any(struct cosy_ring *ring, struct cosy_waiter *waiter, struct file
 		return cosy_receive_buffer(ring, waiter, file, socket, regs, op, result);
 	if (!socket || !cosy_receive_is_valid(nr, regs))
 		return COSY_WAIT_GIVEN;
-	if (waiter && waiter->queued && waiter->unused++ >= COSY_WAITER_UNUSED)
-		cosy_waiter_unqueue(waiter);
+	cosy_waiter_is_unused(waiter);
 	*result = cosy_attempt(nr, regs, file);
 	return cosy_receive_ended(ring, waiter, file, socket, nr, regs, op, result);
 }
@@ -480,15 +485,10 @@ enum cosy_wait_end cosy_receive(struct cosy_ring *ring, u32 nr, struct pt_regs *
 		end = cosy_waiter_wait(waiter, fd.file, socket, 0, regs, op, result);
 		goto put;
 	}
-	if (waiter && waiter->queued && waiter->unused++ >= COSY_WAITER_UNUSED)
-		cosy_waiter_unqueue(waiter);
+	cosy_waiter_is_unused(waiter);
 	*result = cosy_transfer(socket, regs, true);
-	if (likely(*result >= 0))
-		goto put;
-	if (unlikely(cosy_call_restarts(*result)))
-		end = COSY_WAIT_AGAIN;
-	else if (*result == -EAGAIN)
-		end = cosy_receive_failed(ring, waiter, fd.file, socket, 0, regs, op, result);
+	if (unlikely(*result < 0))
+		end = cosy_receive_ended(ring, waiter, fd.file, socket, 0, regs, op, result);
 put:
 	cosy_fd_put(fd);
 	return end;
