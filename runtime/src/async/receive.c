@@ -141,9 +141,7 @@ static int receive_locked(struct cosy_loop *loop, struct cosy_receive *receive, 
 	if (err)
 		return err;
 	receive->buffer = NULL;
-	if (loop->module.usable && !loop->ring.tried)
-		cosy_ring_open(loop);
-	if (cosy_ring_is_open(&loop->ring) && !loop->spreads && ring_receives(fd) &&
+	if (cosy_ring_is_usable(loop) && ring_receives(fd) &&
 	    !cosy_page_precedes(loop, COSY_HOW_RECEIVE, SYS_recvfrom, fd)) {
 		cosy_ring_submit_receive(&loop->ring, op, fd);
 	} else {

@@ -96,18 +96,13 @@ static bool ring_submits(const struct cosy_loop *loop, const uint64_t send[6],
 static int reply_locked(struct cosy_loop *loop, struct cosy_async *op, const uint64_t send[6],
 			 const uint64_t receive[6])
 {
-	int err;
+	int err = cosy_page_check(loop, op, 2);
 
-	if (loop->biased)
-		cosy_ring_take(loop);
-	err = cosy_page_check(loop, op, 2);
 	if (!err && !cosy_cpu_is_valid(loop, op->state))
 		err = -EINVAL;
 	if (err)
 		return err;
-	if (loop->module.usable && !loop->ring.tried)
-		cosy_ring_open(loop);
-	if (cosy_ring_is_open(&loop->ring) && !loop->spreads && ring_submits(loop, send, receive) &&
+	if (cosy_ring_is_usable(loop) && ring_submits(loop, send, receive) &&
 	    !cosy_page_precedes(loop, COSY_HOW_SEND, SYS_sendto, send[0]) &&
 	    !cosy_page_precedes(loop, COSY_HOW_RECEIVE, SYS_recvfrom, receive[0])) {
 		loop->ring.looked = false;

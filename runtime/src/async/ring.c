@@ -88,6 +88,14 @@ void cosy_ring_open(struct cosy_loop *loop)
 	loop->has_ring = true;
 }
 
+bool cosy_ring_is_usable(struct cosy_loop *loop)
+{
+	if (!loop->module.usable || loop->spreads)
+		return false;
+	cosy_ring_open(loop);
+	return cosy_ring_is_open(&loop->ring);
+}
+
 void cosy_ring_close(struct cosy_loop *loop, bool mapped)
 {
 	if (loop->ring.page && mapped)

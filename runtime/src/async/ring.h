@@ -107,6 +107,9 @@ _Static_assert(COSY_SUBMIT_MAX_FD <= COSY_RING_INTO_BUFFER, "a slot has a descri
  */
 void cosy_ring_open(struct cosy_loop *loop);
 
+/** cosy_ring_is_usable() - return true if the loop has a ring and no processors; makes the ring */
+bool cosy_ring_is_usable(struct cosy_loop *loop);
+
 /** cosy_ring_close() - unmap the ring; nothing is outstanding there. @mapped: false in a child */
 void cosy_ring_close(struct cosy_loop *loop, bool mapped);
 

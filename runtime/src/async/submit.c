@@ -251,9 +251,7 @@ static bool can_submit_to_ring(struct cosy_loop *loop, const struct cosy_async *
 		learn_kind(loop, (int)args[0]);
 	if (!cosy_ring_submits(loop, op, how, nr, args))
 		return false;
-	if (!loop->ring.tried)
-		cosy_ring_open(loop);
-	return cosy_ring_is_open(&loop->ring) && !cosy_page_precedes(loop, how, nr, args[0]);
+	return cosy_ring_is_usable(loop) && !cosy_page_precedes(loop, how, nr, args[0]);
 }
 
 void cosy_page_submit_anywhere(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
