@@ -216,7 +216,7 @@ static void execute(char *self)
 	EQUAL(waitpid(child, &status, 0), child);
 	EQUAL(status, 0);
 	warm_up();
-	/* Without the library, so that it opens none: coreutils 9.7 makes calls for names before it lists. */
+	/* Without the library, so that it opens none: coreutils 9.7 makes many calls for names first. */
 	EQUAL(system("LD_PRELOAD= ls -l /proc/self/fd | grep -c cosy | grep -qx 0"), 0);
 }
 

@@ -62,4 +62,24 @@ static inline bool sleeps(pid_t thread)
 	return strstr(line, ") S ") != NULL;
 }
 
+/* Return true if a descriptor refers to a file of that name. */
+static inline bool descriptor_is(int fd, const char *file)
+{
+	char path[64], name[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = readlink(path, name, sizeof(name) - 1);
+	name[n > 0 ? n : 0] = 0;
+	return !strcmp(name, file);
+}
+
+/* Close the descriptors, below @end, by which loops enter the module, if there are any. */
+static inline void lose_module(int end)
+{
+	for (int fd = 3; fd < end; fd++)
+		if (descriptor_is(fd, "anon_inode:[cosy-loop]"))
+			EQUAL(close(fd), 0);
+}
+
 #endif /* LOOP_H */
