@@ -70,13 +70,15 @@ static void partly(void)
 {
 	char *bytes = calloc(1, 4 << 20);
 	struct cosy_async writer = { 0 };
+	bool attempted;
 	int fds[2];
 
 	EQUAL(pipe(fds), 0);
+	attempted = has_nowait(fds[0]);
 	EQUAL(cosy_async_write(loop, &writer, fds[1], bytes, 4 << 20), 0);
 	execute(loop);
 	EQUAL(cosy_cancel(loop, &writer), 0);
-	EQUAL(result_of(loop, &writer), fcntl(fds[1], F_GETPIPE_SZ));
+	EQUAL(result_of(loop, &writer), attempted ? fcntl(fds[1], F_GETPIPE_SZ) : -ECANCELED);
 	EQUAL(cosy_cancel_fd(loop, fds[1]), 0);
 	close(fds[0]);
 	close(fds[1]);

@@ -8,6 +8,7 @@
 // RUN: %everywhere
 #include <limits.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -90,14 +91,33 @@ static void full(void)
 	EQUAL(result_of(loop, &ops[0]), getppid());
 }
 
-/* Operations before a close are executed before it, later ones after it. */
-static void order(void)
+static void open_fifo(int fds[2])
+{
+	EQUAL(mkfifo("/tmp/async-direct", 0600), 0);
+	fds[0] = open("/tmp/async-direct", O_RDONLY | O_NONBLOCK);
+	fds[1] = open("/tmp/async-direct", O_WRONLY);
+	CHECK(fds[0] >= 0 && fds[1] >= 0);
+	EQUAL(fcntl(fds[0], F_SETFL, 0), 0);
+	EQUAL(unlink("/tmp/async-direct"), 0);
+}
+
+/*
+ * Operations before a close are executed before it, later ones after it. A read that waits for an event,
+ * because the file does not support RWF_NOWAIT, is cancelled.
+ */
+static void order(bool fifo)
 {
 	char buffer[4] = "";
+	bool attempted;
 	int fds[2];
 
 	for (unsigned int around = 0; around < 3; around++) {
-		EQUAL(pipe(fds), 0);
+		if (fifo)
+			open_fifo(fds);
+		else
+			EQUAL(pipe(fds), 0);
+		attempted = has_nowait(fds[0]);
+		CHECK(!fifo || !attempted);
 		EQUAL(write(fds[1], "abc", 3), 3);
 		for (unsigned int n = 0; n < around; n++)
 			EQUAL(cosy_async_getpid(loop, NULL), 0);
@@ -111,7 +131,7 @@ static void order(void)
 			EQUAL(cosy_async_getpid(loop, NULL), 0);
 		EQUAL(cosy_loop_run(loop), 0);
 		CHECK(ops[0].result >= 0);
-		EQUAL(ops[1].result, 3);
+		EQUAL(ops[1].result, attempted ? 3 : -ECANCELED);
 		EQUAL(ops[2].result, -ESPIPE);
 		EQUAL(ops[3].result, 0);
 		EQUAL(ops[4].result, -EBADF);
@@ -248,7 +268,8 @@ int main(void)
 	batches();
 	silent();
 	full();
-	order();
+	order(false);
+	order(true);
 	cancelled();
 	outside();
 	destroyed(false);

@@ -13,13 +13,8 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
-#include <sys/uio.h>
 
 #include "functions.h"
-
-#ifndef RWF_NOWAIT
-#define RWF_NOWAIT 8
-#endif
 
 enum { LARGE = 1 << 20 };
 
@@ -44,12 +39,11 @@ static uint64_t attempts(void)
 {
 	const char *executor = getenv("COSY_EXECUTOR");
 	struct cosy_loop_info info;
-	struct iovec iov = { &info, 1 };
 	bool waits;
 	int fds[2];
 
 	open_pipe(fds);
-	waits = preadv2(fds[0], &iov, 1, -1, RWF_NOWAIT) < 0 && errno == EAGAIN;
+	waits = has_nowait(fds[0]);
 	EQUAL(close(fds[0]), 0);
 	EQUAL(close(fds[1]), 0);
 	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);

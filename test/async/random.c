@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "loop.h"
 
@@ -50,14 +51,32 @@ static uint32_t random_below(uint32_t n)
 	return (seed >> 8) % n;
 }
 
+/* Threads make the calls on a FIFO that block. */
+static void open_fifo(int fds[2])
+{
+	EQUAL(mkfifo("/tmp/async-random", 0600), 0);
+	fds[0] = open("/tmp/async-random", O_RDONLY | O_NONBLOCK);
+	fds[1] = open("/tmp/async-random", O_WRONLY);
+	CHECK(fds[0] >= 0 && fds[1] >= 0);
+	EQUAL(fcntl(fds[random_below(2)], F_SETFL, O_NONBLOCK), 0);
+	EQUAL(fcntl(fds[random_below(2)], F_SETFL, 0), 0);
+	EQUAL(unlink("/tmp/async-random"), 0);
+}
+
 static void open_stream(struct stream *s)
 {
 	int fds[2];
 
-	if (random_below(2))
+	switch (random_below(4)) {
+	case 0:
+		open_fifo(fds);
+		break;
+	case 1:
 		EQUAL(pipe2(fds, random_below(2) ? O_NONBLOCK : 0), 0);
-	else
+		break;
+	default:
 		EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	}
 	*s = (struct stream){ .in = fds[0], .out = fds[1] };
 	s->last[READER] = &s->first[READER];
 	s->last[WRITER] = &s->first[WRITER];

@@ -214,6 +214,39 @@ static int cancel_queued(struct cosy_loop *loop, const struct cosy_pool *pool,
 	       cancel_queue(loop, &pool->lent, first, last);
 }
 
+static bool uses(const struct cosy_loop *loop, uint32_t slot, uint32_t first, uint32_t last)
+{
+	return cosy_fd_is_in(cosy_slot_fd(loop, slot), first, last);
+}
+
+/* Return true if a thread of the pool makes a call on one of the descriptors in the module. */
+static bool used_in_module(const struct cosy_loop *loop, const struct cosy_pool *pool,
+			   uint32_t first, uint32_t last)
+{
+	for (uint32_t slot = pool->lent.head; slot != COSY_NO_SLOT;
+	     slot = loop->page.slots[slot].queue_next)
+		if (uses(loop, slot, first, last) && cosy_module_is_running(loop, slot))
+			return true;
+	return false;
+}
+
+/*
+ * Wait until the calls that threads make on the descriptors have looked them up. After that they can be
+ * closed, and their numbers used again. Which thread makes a call in the module is not known here.
+ */
+static void let_calls_begin(const struct cosy_loop *loop, const struct cosy_pool *pool,
+			    uint32_t first, uint32_t last)
+{
+	bool in_module = used_in_module(loop, pool, first, last);
+
+	for (uint32_t i = 0; i < pool->threads; i++) {
+		const struct cosy_caller *caller = &pool->callers[i];
+
+		if (caller->slot == COSY_NO_SLOT ? in_module : uses(loop, caller->slot, first, last))
+			cosy_caller_let_begin(caller);
+	}
+}
+
 int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
 	uint32_t end = loop->fds.nchunks * COSY_CHUNK;
@@ -234,6 +267,11 @@ int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
 		}
 		cancelled += cancel_waiting(loop, d);
 		cosy_descriptor_forget(&loop->fds, (int)fd);
+	}
+	if (loop->threads.calling || loop->threads.disk.lent.count ||
+	    loop->threads.waits.lent.count) {
+		let_calls_begin(loop, &loop->threads.disk, first, last);
+		let_calls_begin(loop, &loop->threads.waits, first, last);
 	}
 	return cancelled;
 }

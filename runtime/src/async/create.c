@@ -136,8 +136,8 @@ static void free_memory(struct cosy_loop *loop)
 	cosy_descriptors_destroy(&loop->fds);
 	cosy_page_destroy(&loop->page);
 	free(loop->timers.heap);
-	free(loop->threads.disk.ids);
-	free(loop->threads.waits.ids);
+	free(loop->threads.disk.callers);
+	free(loop->threads.waits.callers);
 	free_owner(loop);
 	free(loop);
 }

@@ -8,18 +8,23 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "device/sys.h"
 #include "loop.h"
 #include "thread.h"
 
 #define STACK_SIZE	(128u << 10)
+/* CPU time of a thread, in ns, after which its call has looked the descriptor up: that takes 1 us. */
+#define BEGINS_WITHIN	1000000u
 
 void cosy_pool_init(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t max)
 {
@@ -71,8 +76,9 @@ static void call_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	cosy_loop_tell(loop);
 }
 
-static void make_call(struct cosy_loop *loop, uint32_t slot)
+static void make_call(struct cosy_caller *caller, uint32_t slot)
 {
+	struct cosy_loop *loop = caller->pool->loop;
 	uint32_t nr = loop->page.entries[slot].nr;
 	uint64_t args[6];
 	long result;
@@ -80,11 +86,15 @@ static void make_call(struct cosy_loop *loop, uint32_t slot)
 	cosy_thread_args(loop, slot, args);
 	loop->page.slots[slot].state = COSY_SLOT_RUNNING;
 	loop->threads.calling++;
+	caller->slot = slot;
 	loop->info.handed_over++;
 	cosy_loop_leave(loop);
+	__atomic_store_n(&caller->begins, true, __ATOMIC_RELEASE);
 	result = cosy_sys_args(nr, args);
 	cosy_lock(&loop->lock);
 	loop->threads.calling--;
+	caller->slot = COSY_NO_SLOT;
+	caller->begins = false;
 	call_made(loop, slot, result);
 }
 
@@ -96,8 +106,9 @@ static void lent_no_longer(struct cosy_loop *loop, uint32_t slot)
 }
 
 /* Wait in the module, and make calls there. Releases the lock meanwhile. */
-static void work_in_module(struct cosy_pool *pool)
+static void work_in_module(struct cosy_caller *caller)
 {
+	struct cosy_pool *pool = caller->pool;
 	struct cosy_loop *loop = pool->loop;
 	int64_t result;
 	uint32_t slot;
@@ -111,7 +122,7 @@ static void work_in_module(struct cosy_pool *pool)
 		return;
 	lent_no_longer(loop, slot);
 	if (!cosy_module_take(loop, slot, &result)) {
-		make_call(loop, slot);
+		make_call(caller, slot);
 		return;
 	}
 	loop->info.handed_over++;
@@ -119,14 +130,15 @@ static void work_in_module(struct cosy_pool *pool)
 }
 
 /* Wait for work. Releases the lock meanwhile. */
-static void wait_for_work(struct cosy_pool *pool)
+static void wait_for_work(struct cosy_caller *caller)
 {
+	struct cosy_pool *pool = caller->pool;
 	struct cosy_loop *loop = pool->loop;
 
 	if (cosy_module_has(loop, COSY_MODULE_THREADS)) {
 		/* No entry is queued that they would have to leave for. */
 		cosy_module_recall(loop, pool == &loop->threads.waits, false);
-		work_in_module(pool);
+		work_in_module(caller);
 		return;
 	}
 	pool->idle++;
@@ -136,19 +148,21 @@ static void wait_for_work(struct cosy_pool *pool)
 
 static void *thread_main(void *arg)
 {
-	struct cosy_pool *pool = arg;
+	struct cosy_caller *caller = arg;
+	struct cosy_pool *pool = caller->pool;
 	struct cosy_loop *loop = pool->loop;
 	uint32_t slot;
 
 	cosy_lock(&loop->lock);
+	caller->tid = (int32_t)cosy_sys(SYS_gettid, 0, 0, 0);
 	for (;;) {
 		while (pool->queued.head == COSY_NO_SLOT && !loop->closing)
-			wait_for_work(pool);
+			wait_for_work(caller);
 		slot = pool->queued.head;
 		if (slot == COSY_NO_SLOT)
 			break;
 		cosy_queue_remove(loop->page.slots, &pool->queued, slot);
-		make_call(loop, slot);
+		make_call(caller, slot);
 	}
 	cosy_unlock(&loop->lock);
 	return NULL;
@@ -200,14 +214,16 @@ void cosy_thread_join(pthread_t thread)
 /* Return 0 or -errno. */
 static int start_thread(struct cosy_pool *pool)
 {
+	struct cosy_caller *caller;
 	int err;
 
-	if (!pool->ids)
-		pool->ids = calloc(pool->max, sizeof(*pool->ids));
-	if (!pool->ids)
+	if (!pool->callers)
+		pool->callers = calloc(pool->max, sizeof(*pool->callers));
+	if (!pool->callers)
 		return -ENOMEM;
-	err = -cosy_thread_start(&pool->ids[pool->threads], thread_main, pool,
-				 pool->loop->threads.allowed);
+	caller = &pool->callers[pool->threads];
+	*caller = (struct cosy_caller){ .pool = pool, .slot = COSY_NO_SLOT };
+	err = -cosy_thread_start(&caller->id, thread_main, caller, pool->loop->threads.allowed);
 	if (!err)
 		pool->threads++;
 	return err;
@@ -306,6 +322,59 @@ uint32_t cosy_threads_running(const struct cosy_loop *loop)
 	return pool_running(loop, &loop->threads.disk) + pool_running(loop, &loop->threads.waits);
 }
 
+/* Return false if the kernel says that a thread waits. */
+static bool runs(const struct cosy_caller *caller)
+{
+	char path[48], line[128], *state;
+	long fd, n;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", caller->tid);
+	fd = cosy_sys(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	n = cosy_sys(SYS_read, fd, (long)line, sizeof(line) - 1);
+	cosy_sys(SYS_close, fd, 0, 0);
+	if (n <= 0)
+		return false;
+	line[n] = 0;
+	/* A thread that is stopped, e.g. by strace, may not have begun. */
+	state = strrchr(line, ')');
+	return state && state[1] == ' ' && strchr("RtT", state[2]);
+}
+
+static uint64_t cpu_time(const struct cosy_caller *caller)
+{
+	struct timespec time = { 0 };
+	clockid_t clock;
+
+	if (!pthread_getcpuclockid(caller->id, &clock))
+		clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void wait_a_moment(void)
+{
+	const struct timespec moment = { .tv_nsec = 20000 };
+
+	cosy_sys(SYS_nanosleep, (long)&moment, 0, 0);
+}
+
+void cosy_caller_let_begin(const struct cosy_caller *caller)
+{
+	uint64_t start;
+
+	while (caller->slot != COSY_NO_SLOT &&
+	       !__atomic_load_n(&caller->begins, __ATOMIC_ACQUIRE))
+		wait_a_moment();
+	/*
+	 * If the thread waits now, then in its call, where the kernel has looked the descriptor up, or
+	 * after it, for the lock.
+	 */
+	start = cpu_time(caller);
+	while (runs(caller) && cpu_time(caller) - start < BEGINS_WITHIN)
+		wait_a_moment();
+}
+
 void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool)
 {
 	cosy_event_happened(&pool->work, INT_MAX);
@@ -314,7 +383,7 @@ void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool)
 	/* Until they have ended, the program must not unload the library that contains this file. */
 	while (pool->threads) {
 		cosy_loop_leave(loop);
-		cosy_thread_join(pool->ids[pool->threads - 1]);
+		cosy_thread_join(pool->callers[pool->threads - 1].id);
 		cosy_lock(&loop->lock);
 		pool->threads--;
 	}

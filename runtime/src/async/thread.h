@@ -16,11 +16,27 @@
 struct cosy_loop;
 
 /**
+ * struct cosy_caller - a thread of a pool
+ * @pool: its pool
+ * @id:   the thread
+ * @tid:  its number in the kernel; 0 until it runs
+ * @slot: the entry whose call it makes in user mode, or NO_SLOT
+ * @begins: it has released the lock for that call; set without the lock
+ */
+struct cosy_caller {
+	struct cosy_pool *pool;
+	pthread_t id;
+	int32_t tid;
+	uint32_t slot;
+	bool begins;
+};
+
+/**
  * struct cosy_pool - threads that make calls
  * @loop:    their loop
  * @queued:  entries that wait for a thread
  * @lent:    entries that were lent to the module; threads of this pool make their calls there
- * @ids:     the @threads threads, with room for @max; NULL before the first one
+ * @callers: the @threads threads, with room for @max; NULL before the first one
  * @threads: number of threads
  * @idle:    number of threads that have nothing to do, or are in the module
  * @inside:  number of threads that are in the module
@@ -31,7 +47,7 @@ struct cosy_pool {
 	struct cosy_loop *loop;
 	struct cosy_queue queued;
 	struct cosy_queue lent;
-	pthread_t *ids;
+	struct cosy_caller *callers;
 	uint32_t threads;
 	uint32_t idle;
 	uint32_t inside;
@@ -100,6 +116,13 @@ void cosy_thread_returned(struct cosy_loop *loop, uint32_t slot, bool made);
 
 /** cosy_thread_cancel_lent() - cancel a lent entry. Return: 0, -ENOENT or -EALREADY */
 int cosy_thread_cancel_lent(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_caller_let_begin() - wait until a thread has looked up the descriptor of its call, or ended the call
+ *
+ * The call may go on. The caller has the loop's lock. Without /proc this returns at once.
+ */
+void cosy_caller_let_begin(const struct cosy_caller *caller);
 
 /** cosy_threads_running() - return the number of lent entries whose calls are being made */
 uint32_t cosy_threads_running(const struct cosy_loop *loop);

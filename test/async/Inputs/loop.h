@@ -11,12 +11,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cosy/async.h>
 
 #include "../../Inputs/check.h"
+
+#ifndef RWF_NOWAIT
+#define RWF_NOWAIT 8
+#endif
 
 static inline struct cosy_loop *make_loop(void)
 {
@@ -60,6 +65,18 @@ static inline bool sleeps(pid_t thread)
 	CHECK(n > 0);
 	close(fd);
 	return strstr(line, ") S ") != NULL;
+}
+
+/*
+ * Return true if a pipe or FIFO, without data, can be read without waiting: pipes since Linux 6.5. On
+ * others, an operation waits for an event before a thread makes its call.
+ */
+static inline bool has_nowait(int fd)
+{
+	char byte;
+	struct iovec iov = { &byte, 1 };
+
+	return preadv2(fd, &iov, 1, -1, RWF_NOWAIT) < 0 && errno == EAGAIN;
 }
 
 /* Return true if a descriptor refers to a file of that name. */
