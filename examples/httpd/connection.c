@@ -19,41 +19,41 @@
 
 #include "config.h"
 #include "deadline.h"
+#include "incoming.h"
 #include "log.h"
 #include "rate.h"
 #include "reply.h"
 #include "worker.h"
 
-#define FIRST 256	     /* Bytes of a request that need no memory besides the connection. */
-#define CHUNK (256 * 1024L)  /* Bytes of a file between two turns of other connections. */
+#define CHUNK (256 * 1024L) /* Bytes of a file between two turns of other connections. */
+#define BUFFERS 128	    /* Requests that are received at once. */
+#define BUFFER 2048	    /* Bytes that are received at once. */
 
 /*
- * struct connection - a connection
- * @op:	      its operation
+ * struct connection - a connection; an idle one has no other memory
+ * @receive:  its operation, also those that do not receive
  * @deadline: what it waits for
  * @fd:	      the socket
  * @served:   requests that were answered
- * @in:	      the request that is received, of @room bytes: @first, or allocated
- * @have:     bytes in it
+ * @in:	      the request that is received or answered; NULL before its first byte
  * @reply:    the answer that is sent, or NULL
  * @poll:     for waiting until the socket takes more
  * @key:      for limiting its rate
  * @client:   its address
  */
 struct connection {
-	struct cosy_async op;
+	struct cosy_receive receive;
 	struct deadline deadline;
 	int fd;
 	unsigned int served;
-	char *in;
-	uint32_t have, room;
+	struct incoming *in;
 	struct reply *reply;
 	struct pollfd poll;
 	uint64_t key;
-	struct request request;
 	char client[INET6_ADDRSTRLEN];
-	char first[FIRST];
 };
+
+static char buffers[BUFFERS][BUFFER];
 
 static void received(struct cosy_async *op);
 static void sent(struct cosy_async *op);
@@ -62,7 +62,7 @@ static void lingered(struct cosy_async *op);
 
 static void drop_reply(struct connection *c)
 {
-	log_request(c->client, &c->request, c->in, c->reply->status, c->reply->body);
+	log_request(c->client, &c->in->request, c->in->bytes, c->reply->status, c->reply->body);
 	reply_release(c->reply);
 	c->reply = NULL;
 }
@@ -77,8 +77,7 @@ static void end(struct connection *c)
 		cosy_cancel_fd(worker.loop, c->fd);
 		close(c->fd);
 	}
-	if (c->in != c->first)
-		free(c->in);
+	incoming_release(c->in);
 	free(c);
 	worker_disconnected();
 }
@@ -88,8 +87,8 @@ static void receive(struct connection *c, enum deadline_kind kind)
 	/* The time for a header begins with its first byte. */
 	if (kind != DEADLINE_HEADER || c->deadline.kind != DEADLINE_HEADER || !c->deadline.next)
 		deadline_set(&c->deadline, kind, worker.now);
-	c->op.done = received;
-	if (cosy_async_recv(worker.loop, &c->op, c->fd, c->in + c->have, c->room - c->have, 0))
+	c->receive.op.done = received;
+	if (cosy_async_receive(worker.loop, &c->receive, c->fd))
 		end(c);
 }
 
@@ -100,9 +99,9 @@ static void send_reply(struct connection *c)
 	const int more = reply->file >= 0 && reply->at < reply->end ? MSG_MORE : 0;
 
 	deadline_set(&c->deadline, DEADLINE_SEND, worker.now);
-	c->op.done = sent;
-	if (cosy_async_send(worker.loop, &c->op, c->fd, reply->buffer + reply->start, reply->size,
-			    MSG_NOSIGNAL | more))
+	c->receive.op.done = sent;
+	if (cosy_async_send(worker.loop, &c->receive.op, c->fd, reply->buffer + reply->start,
+			    reply->size, MSG_NOSIGNAL | more))
 		end(c);
 }
 
@@ -115,7 +114,7 @@ static void refuse(struct connection *c, int status)
 		return;
 	}
 	c->reply->keep = false;
-	reply_status(c->reply, &c->request, status);
+	reply_status(c->reply, &c->in->request, status);
 	send_reply(c);
 }
 
@@ -128,83 +127,85 @@ static void answer(struct connection *c)
 	}
 	c->served++;
 	c->reply->keep = !worker.draining && c->served < config.requests &&
-			 http_should_keep_alive(&c->request.parser);
+			 http_should_keep_alive(&c->in->request.parser);
 	if (config.rate && !rate_allows(c->key, config.rate, worker.now))
-		reply_status(c->reply, &c->request, 429);
+		reply_status(c->reply, &c->in->request, 429);
 	else
-		reply_answer(c->reply, &c->request, c->in);
+		reply_answer(c->reply, &c->in->request, c->in->bytes);
 	send_reply(c);
-}
-
-/* Make room for a header that is longer than usual. Return false if it is too long, or without memory. */
-static bool grow(struct connection *c)
-{
-	char *in;
-
-	if (c->in != c->first || config.header_size <= FIRST)
-		return false;
-	in = malloc(config.header_size);
-	if (!in)
-		return false;
-	c->in = memcpy(in, c->first, c->have);
-	c->room = config.header_size;
-	return true;
 }
 
 /* Continue with what was received. */
 static void parse(struct connection *c)
 {
-	int status = request_parse(&c->request, c->in, c->have);
+	int status = incoming_parse(c->in, config.header_size);
 
 	if (status)
 		refuse(c, status);
-	else if (c->request.complete)
+	else if (c->in->request.complete)
 		answer(c);
-	else if (c->have == c->room && !grow(c))
-		refuse(c, 431);
 	else
 		receive(c, DEADLINE_HEADER);
+}
+
+/* Keep what was received. Return false if there is no memory. */
+static bool keep(struct connection *c, const char *bytes, size_t size)
+{
+	if (!c->in)
+		c->in = incoming_new();
+	return c->in && incoming_add(c->in, bytes, (uint32_t)size);
+}
+
+/* Continue with what is there, although the connection has timed out or is to end. */
+static void cancelled(struct connection *c)
+{
+	char bytes[BUFFER];
+	ssize_t n;
+
+	if (c->in) {
+		refuse(c, 408);
+		return;
+	}
+	/* A request may have arrived at that moment. */
+	n = recv(c->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	if (n > 0 && keep(c, bytes, (size_t)n))
+		parse(c);
+	else
+		end(c);
 }
 
 static void received(struct cosy_async *op)
 {
 	struct connection *c = op->data;
-	int64_t n = op->result;
+	bool kept;
 
-	if (n == -ECANCELED && c->have) {
-		refuse(c, 408);
-		return;
-	}
-	/* A request may have arrived at the moment at which the connection timed out. */
-	if (n == -ECANCELED)
-		n = recv(c->fd, c->in, c->room, MSG_DONTWAIT);
-	if (n <= 0) {
+	if (op->result > 0) {
+		kept = keep(c, c->receive.buffer, (size_t)op->result);
+		cosy_buffer_return(worker.loop, c->receive.buffer);
+		if (kept)
+			parse(c);
+		else
+			end(c);
+	} else if (op->result == -ENOBUFS) {
+		/* The callbacks before this one have returned buffers. */
+		receive(c, c->deadline.kind);
+	} else if (op->result == -ECANCELED) {
+		cancelled(c);
+	} else {
 		end(c);
-		return;
 	}
-	c->have += (uint32_t)n;
-	parse(c);
 }
 
 /* Wait for the next request. What was received after this one begins it. */
 static void next_request(struct connection *c)
 {
-	const char *rest = c->in + c->request.parsed;
-
-	c->have -= c->request.parsed;
-	if (c->in != c->first && c->have <= FIRST) {
-		memcpy(c->first, rest, c->have);
-		free(c->in);
-		c->in = c->first;
-		c->room = sizeof(c->first);
-	} else {
-		memmove(c->in, rest, c->have);
-	}
-	request_begin(&c->request);
-	if (c->have)
+	if (incoming_next(c->in)) {
 		parse(c);
-	else
-		receive(c, DEADLINE_IDLE);
+		return;
+	}
+	incoming_release(c->in);
+	c->in = NULL;
+	receive(c, DEADLINE_IDLE);
 }
 
 /*
@@ -215,8 +216,8 @@ static void linger(struct connection *c)
 {
 	deadline_set(&c->deadline, DEADLINE_LINGER, worker.now);
 	shutdown(c->fd, SHUT_WR);
-	c->op.done = lingered;
-	if (cosy_async_recv(worker.loop, &c->op, c->fd, c->in, c->room, 0))
+	c->receive.op.done = lingered;
+	if (cosy_async_receive(worker.loop, &c->receive, c->fd))
 		end(c);
 }
 
@@ -224,18 +225,21 @@ static void lingered(struct cosy_async *op)
 {
 	struct connection *c = op->data;
 
-	if (op->result <= 0 ||
-	    cosy_async_recv(worker.loop, &c->op, c->fd, c->in, c->room, 0))
+	if (op->result > 0)
+		cosy_buffer_return(worker.loop, c->receive.buffer);
+	/* It may have timed out at the moment at which something was received. */
+	if ((op->result <= 0 && op->result != -ENOBUFS) || !c->deadline.next ||
+	    cosy_async_receive(worker.loop, &c->receive, c->fd))
 		end(c);
 }
 
 static void complete(struct connection *c)
 {
-	const bool keep = c->reply->keep, whole = c->request.complete;
+	const bool kept = c->reply->keep, whole = c->in->request.complete;
 
 	drop_reply(c);
 	/* What has been received is answered, although the worker is to end. */
-	if (keep && (!worker.draining || c->have > c->request.parsed))
+	if (kept && (!worker.draining || incoming_has_next(c->in)))
 		next_request(c);
 	else if (whole)
 		end(c);
@@ -260,11 +264,12 @@ static void transfer(struct connection *c)
 		complete(c);
 		return;
 	}
-	if (n > 0)
+	/* It may have timed out at the moment at which the socket became writable. */
+	if (n > 0 || !c->deadline.next)
 		deadline_set(&c->deadline, DEADLINE_SEND, worker.now);
-	c->op.done = writable;
+	c->receive.op.done = writable;
 	c->poll = (struct pollfd){ .fd = c->fd, .events = POLLOUT };
-	if (cosy_async_poll(worker.loop, &c->op, &c->poll, 1, -1))
+	if (cosy_async_poll(worker.loop, &c->receive.op, &c->poll, 1, -1))
 		end(c);
 }
 
@@ -314,17 +319,14 @@ void connection_start(int fd, const struct sockaddr_storage *address)
 		worker_disconnected();
 		return;
 	}
-	c->op = (struct cosy_async){ .data = c };
+	c->receive = (struct cosy_receive){ .op = { .data = c } };
 	c->deadline.next = NULL;
 	c->fd = fd;
 	c->served = 0;
-	c->in = c->first;
-	c->have = 0;
-	c->room = sizeof(c->first);
+	c->in = NULL;
 	c->reply = NULL;
 	c->key = rate_key(address);
 	name_client(c, address);
-	request_begin(&c->request);
 	receive(c, DEADLINE_NEW);
 }
 
@@ -334,7 +336,12 @@ static void expired(struct deadline *deadline)
 						     offsetof(struct connection, deadline));
 
 	/* If the operation is just complete, its callback continues, with a new deadline. */
-	cosy_cancel(worker.loop, &c->op);
+	cosy_cancel(worker.loop, &c->receive.op);
+}
+
+int connections_init(void)
+{
+	return cosy_loop_buffers(worker.loop, buffers, BUFFER, BUFFERS);
 }
 
 void connections_expire(void)

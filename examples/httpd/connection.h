@@ -7,6 +7,9 @@
 
 #include <sys/socket.h>
 
+/** connections_init() - give the worker's loop buffers. Return: 0 or -errno */
+int connections_init(void);
+
 /**
  * connection_start() - serve a connection until it ends
  * @fd:	     the socket, which does not block; the connection closes it

@@ -162,6 +162,8 @@ static void start(const struct worker_files *files)
 	}
 	deadline_init();
 	err = cosy_loop_create(&worker.loop, &options);
+	if (!err)
+		err = connections_init();
 	if (err)
 		error(1, -err, "cannot begin");
 	enter_root(files);
