@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The limits of examples/httpd: slow clients, many clients, clients that vanish, no descriptors.
 
-usage: limits.py HTTPD
+usage: limits.py HTTPD [PART...]
 """
 
 import os
 import resource
+import signal
 import sys
 import time
 
@@ -109,6 +110,48 @@ def check_rate(server):
     server.stop()
 
 
+def check_buffers(server):
+    """The server has 128 buffers of 2 KiB to receive into; no client keeps one."""
+    server.start()
+    worker = server.workers()[0]
+    request = "GET /small HTTP/1.1\r\nHost: x\r\n\r\n"
+    clients = [server.client() for _ in range(300)]
+    for client in clients:
+        check(client.get("/small").body == b"small", "each has a connection")
+    os.kill(worker, signal.SIGSTOP)
+    for i, client in enumerate(clients):
+        client.send(request * (60 if i < 10 else 1))
+    os.kill(worker, signal.SIGCONT)
+    for i, client in enumerate(clients):
+        for _ in range(60 if i < 10 else 1):
+            check(client.answer().body == b"small", "all that were sent at once are answered")
+    for client in clients:
+        client.send(request[:-3])
+    check(server.get("/small").body == b"small", "others are served while 300 requests are not complete")
+    for client in clients:
+        client.send(request[-3:])
+    for client in clients:
+        check(client.answer().body == b"small", "they are answered once they are")
+    server.stop()
+
+
+def check_stopped(server):
+    """A worker that does nothing, as in a call that does not return, has no new connections."""
+    server.start("--workers=2")
+    until(lambda: len(server.workers()) == 2, "two workers run")
+    clients = [server.client() for _ in range(40)]
+    for client in clients:
+        check(client.get("/small").body == b"small", "all are served")
+    for worker in server.workers():
+        os.kill(worker, signal.SIGSTOP)
+        for _ in range(40):
+            check(server.get("/small").body == b"small", "the other worker serves new connections")
+        os.kill(worker, signal.SIGCONT)
+    for client in clients:
+        check(client.get("/small").body == b"small", "a worker that goes on serves its own")
+    server.stop()
+
+
 def check_descriptors(server):
     """Without descriptors the server waits; it does not spin, and it serves again."""
 
@@ -198,9 +241,10 @@ def main():
     server = Server(sys.argv[1])
     server.write("small", b"small")
     server.write("large", LARGE)
-    for part in (check_times, check_drip, check_connections, check_rate, check_descriptors,
-                 check_vanishing, check_files):
-        part(server)
+    for part in (check_times, check_drip, check_connections, check_rate, check_buffers, check_stopped,
+                 check_descriptors, check_vanishing, check_files):
+        if not sys.argv[2:] or part.__name__[6:] in sys.argv[2:]:
+            part(server)
     server.remove()
     print("limits: as they should be")
 
