@@ -19,6 +19,7 @@
 #include "body/Outline.h"
 #include "body/Recognise.h"
 #include "body/Strings.h"
+#include "body/ThinCalls.h"
 #include "body/UpCalls.h"
 #include "bpf/Function.h"
 #include "codegen/Compound.h"
@@ -115,9 +116,9 @@ static bool addOneOf(StringRef Name, FunctionPassManager &FPM) {
 
 static bool addFunctionPass(StringRef Name, FunctionPassManager &FPM,
                             ArrayRef<PassBuilder::PipelineElement>) {
-  if (addOneOf<DefineValuesPass, FortifyPass, StringsPass, MutexesPass,
-               AtomicsPass, ThreadSwitchesPass, ErrorCallsPass, LoopsPass,
-               LegalizePass, NarrowSwitchesPass, SinkIncrementsPass,
+  if (addOneOf<DefineValuesPass, FortifyPass, ThinCallsPass, StringsPass,
+               MutexesPass, AtomicsPass, ThreadSwitchesPass, ErrorCallsPass,
+               LoopsPass, LegalizePass, NarrowSwitchesPass, SinkIncrementsPass,
                MergeLocalsPass, RecognisePass, OutlinePass, SplitEdgesPass,
                JoinCallsPass, GroupUpCallsPass, FastPathsPass, SpillPass,
                PrintCompoundPass>(Name, FPM))

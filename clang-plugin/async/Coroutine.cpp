@@ -5,6 +5,7 @@
 #include "body/Fortify.h"
 #include "body/LibraryCalls.h"
 #include "body/Recognise.h"
+#include "body/ThinCalls.h"
 #include "host/Host.h"
 #include "host/Unreached.h"
 #include "region/Marked.h"
@@ -182,6 +183,7 @@ void Lowering::prepare(Function &F) {
     FAM.invalidate(F, SROAPass(SROAOptions::PreserveCFG).run(F, FAM));
   evaluateObjectSizes(F, FAM);
   expandChecks(F);
+  expandThinCalls(F);
   FAM.invalidate(F, PreservedAnalyses::none());
 }
 

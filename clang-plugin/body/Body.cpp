@@ -12,6 +12,7 @@
 #include "body/Operations.h"
 #include "body/Recognise.h"
 #include "body/Strings.h"
+#include "body/ThinCalls.h"
 #include "body/UpCalls.h"
 #include "support/Copyable.h"
 #include "support/Markers.h"
@@ -562,6 +563,7 @@ void addSimplification(FunctionPassManager &FPM) {
   FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
   FPM.addPass(SimplifyCFGPass());
   FPM.addPass(FortifyPass());
+  FPM.addPass(ThinCallsPass());
   FPM.addPass(StringsPass());
   FPM.addPass(MutexesPass());
   FPM.addPass(AtomicsPass());

@@ -3,6 +3,7 @@
 #include "body/Recognise.h"
 #include "body/LibraryCalls.h"
 #include "body/Operations.h"
+#include "support/Names.h"
 #include "support/SystemCalls.h"
 
 #include "llvm/ADT/Statistic.h"
@@ -26,7 +27,7 @@ namespace cosy {
 // Calls of libc
 //===----------------------------------------------------------------------===//
 
-CallShape systemCallShape(const CallBase &CB) {
+CallShape systemCallShape(const CallBase &CB, bool IfThin) {
   CallShape S;
   LibraryFunction F = libraryFunction(CB);
   if (!F || !isa<CallInst>(CB) || !CB.getCalledFunction()->isDeclaration())
@@ -59,7 +60,8 @@ CallShape systemCallShape(const CallBase &CB) {
     return S;
   }
   LibcFunction LF = findLibcFunction(F.Name);
-  if (!LF.Call || !LF.Call->Nested || !isThin(LF, CB))
+  if (!LF.Call || !LF.Call->Nested ||
+      !(isThin(LF, CB) || (IfThin && canCompareThin(LF, CB))))
     return S;
   SmallVector<StringRef, 6> Parts;
   if (!LF.Map.empty())
@@ -129,6 +131,7 @@ static Function *systemCallFunction(Module &M, const SystemCall &Call,
 static AttributeSet attributesOf(const CallInst &CI) {
   LLVMContext &Ctx = CI.getContext();
   AttrBuilder B(Ctx, CI.getAttributes().getFnAttrs());
+  B.removeAttribute(ThinAttribute);
   for (Attribute A : CI.getCalledFunction()->getAttributes().getFnAttrs())
     if (!A.isStringAttribute() && !B.contains(A.getKindAsEnum()))
       B.addAttribute(A);

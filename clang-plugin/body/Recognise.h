@@ -28,8 +28,9 @@ struct CallShape {
 };
 
 /// \returns the system call that \p CB, a call of libc, makes; Call is null if
-/// it makes none.
-CallShape systemCallShape(const llvm::CallBase &CB);
+/// it makes none. If \p IfThin, also the one that it makes only with some
+/// arguments.
+CallShape systemCallShape(const llvm::CallBase &CB, bool IfThin = false);
 
 /// \returns true if \p I, which is not recognised yet, will become a system
 /// call of the compound.

@@ -9,6 +9,7 @@
 #include "region/Remark.h"
 #include "support/Costs.h"
 #include "support/Diagnostics.h"
+#include "support/Names.h"
 #include "support/SystemCalls.h"
 #include "support/UserFunctions.h"
 
@@ -436,6 +437,8 @@ std::string upCallAdvice(const Instruction &I, bool IsAsync) {
   if (LF.Call && !libraryFunction(*CB))
     return Cost + "it is not taken for the C library's function: it is "
                   "declared differently, or -fno-builtin or COSY_OWN says so";
+  if (LF.Call && LF.Call->Nested && CB->hasFnAttr(ThinAttribute))
+    return Cost + "only with arguments with which it is not only a system call";
   if (LF.Call && LF.Call->Nested)
     return Cost + "with these arguments it is not only a system call";
   if (LF.Call)

@@ -90,11 +90,15 @@ constexpr llvm::StringLiteral OwnAnnotation = "cosy_own";
 constexpr llvm::StringLiteral WarningAnnotation = "cosy_warnings:";
 
 //===----------------------------------------------------------------------===//
-// Attributes of functions
+// Attributes of functions and calls
 //===----------------------------------------------------------------------===//
 
 /// The attribute of a COSY_ASYNC function, until it becomes a coroutine.
 constexpr llvm::StringLiteral AsyncAttribute = "cosy-async";
+
+/// An attribute of calls whose argument a comparison has checked: "yes" if the
+/// function only makes a system call with it, otherwise "no".
+constexpr llvm::StringLiteral ThinAttribute = "cosy-thin";
 
 /// An attribute of the native functions of up-calls.
 constexpr llvm::StringLiteral ThunkAttribute = "cosy-thunk";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SystemCalls.cpp - System calls by their libc names -----------------===//
 #include "support/SystemCalls.h"
+#include "support/Names.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -8,6 +9,7 @@
 #include "llvm/Analysis/WithCache.h"
 #include "llvm/IR/ConstantRange.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstrTypes.h"
 
 #include <cosy/format.h>
@@ -92,18 +94,38 @@ static CmpInst::Predicate predicateOf(unsigned Cond) {
   return Of[Cond];
 }
 
+bool canCompareThin(const LibcFunction &F, const CallBase &Call) {
+  if (F.IfArg < 0 || Call.arg_size() <= static_cast<unsigned>(F.IfArg))
+    return false;
+  Type *Ty = Call.getArgOperand(F.IfArg)->getType();
+  if (Ty->isPointerTy())
+    return F.IfCond == COSY_COND_NE && F.IfValue == 0;
+  return Ty->isIntegerTy();
+}
+
+Value *createIsNotThin(IRBuilderBase &B, const LibcFunction &F,
+                       const CallBase &Call) {
+  assert(canCompareThin(F, Call) && "no comparison tells it");
+  Value *Arg = Call.getArgOperand(F.IfArg);
+  if (Arg->getType()->isPointerTy())
+    return B.CreateIsNull(Arg);
+  APInt Bound(64, F.IfValue, /*isSigned=*/true);
+  return B.CreateICmp(
+      CmpInst::getInversePredicate(predicateOf(F.IfCond)), Arg,
+      B.getInt(Bound.sextOrTrunc(Arg->getType()->getIntegerBitWidth())));
+}
+
 bool isThin(const LibcFunction &F, const CallBase &Call) {
   if (F.IfArg < 0)
     return true;
-  if (Call.arg_size() <= static_cast<unsigned>(F.IfArg))
+  if (!canCompareThin(F, Call))
     return false;
+  if (Attribute A = Call.getFnAttr(ThinAttribute); A.isValid())
+    return A.getValueAsString() == "yes";
   const Value *Arg = Call.getArgOperand(F.IfArg);
   SimplifyQuery Query(Call.getDataLayout(), &Call);
   if (Arg->getType()->isPointerTy())
-    return F.IfCond == COSY_COND_NE && F.IfValue == 0 &&
-           isKnownNonZero(Arg, Query);
-  if (!Arg->getType()->isIntegerTy())
-    return false;
+    return isKnownNonZero(Arg, Query);
   CmpInst::Predicate Pred = predicateOf(F.IfCond);
   ConstantRange Range = computeConstantRangeIncludingKnownBits(
       Arg, CmpInst::isSigned(Pred), Query);

@@ -8,6 +8,7 @@
 
 namespace llvm {
 class CallBase;
+class IRBuilderBase;
 class Value;
 } // namespace llvm
 
@@ -50,6 +51,15 @@ bool failsAsSystemCall(llvm::StringRef Name);
 /// \returns true if \p Call of the function \p F certainly only makes the
 /// system call with these arguments.
 bool isThin(const LibcFunction &F, const llvm::CallBase &Call);
+
+/// \returns true if a comparison can tell whether \p Call of the function \p F
+/// is thin.
+bool canCompareThin(const LibcFunction &F, const llvm::CallBase &Call);
+
+/// \returns a value that is true if \p Call of the function \p F, of which
+/// canCompareThin() holds, is not thin.
+llvm::Value *createIsNotThin(llvm::IRBuilderBase &B, const LibcFunction &F,
+                             const llvm::CallBase &Call);
 
 } // namespace cosy
 

@@ -26,7 +26,8 @@ a constant number. {functions} functions are *thin*: they make one system call w
 arguments, and turn a failure into -1 and errno. In a compound that is one operation. The
 [table](#table) lists them.
 
-These functions are thin with some arguments only:
+These functions are thin with some arguments only. Where the compiler does not know the argument, the
+compound compares it, and leaves for the function only if it has to:
 
 | function | thin if | otherwise the function |
 |---|---|---|

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * conditions.c - functions that are thin only with some arguments (COSY_LIBC_IF) are system calls
- * if the compiler knows that they are, otherwise up-calls. In both cases they have the native
- * effect.
+ * with these, otherwise up-calls. The compound compares arguments that the compiler does not know.
+ * In all cases they have the native effect.
  */
 // RUN: %cosy-cc -O0 -Rpass-missed=cosy -c %s -o %t.o 2>&1 | FileCheck --implicit-check-not=remark: --check-prefix=ALL %s
 // RUN: %cosy-cc -O2 -Rpass-missed=cosy %s -o %t 2>&1 | FileCheck --implicit-check-not=remark: --check-prefix=ALL %s
 // RUN: mkdir -p %t.dir
 // RUN: %run-all %t %t.dir | FileCheck --check-prefix=OUT %s
+// RUN: env COSY_EXECUTOR=user COSY_STATS=1 %t %t.dir thin 2>&1 | FileCheck --check-prefix=THIN %s
+// RUN: %run-all %t %t.dir thin | FileCheck --check-prefix=RESULT %s
 #define _GNU_SOURCE
 #include <cosy.h>
 
@@ -38,7 +40,7 @@ static int owner_of(int fd)
 
 	COSY_START;
 	r = getpid();
-	// ALL: conditions.c:[[@LINE+1]]:{{.*}} call of fcntl
+	// ALL: conditions.c:[[@LINE+1]]:{{.*}} call of fcntl; {{.*}}; with these arguments it is not only a system call
 	r = fcntl(fd, F_GETOWN);
 	COSY_END;
 	return r;
@@ -50,7 +52,7 @@ static __attribute__((noinline)) int any_fcntl(int fd, int cmd)
 
 	COSY_START;
 	r = getpid();
-	// ALL: conditions.c:[[@LINE+1]]:{{.*}} call of fcntl
+	// ALL: conditions.c:[[@LINE+1]]:{{.*}} call of fcntl; {{.*}}; only with arguments with which it is not only a system call
 	r = fcntl(fd, cmd, 0);
 	COSY_END;
 	return r;
@@ -105,6 +107,23 @@ static __attribute__((noinline)) int descriptor_times(int fd)
 	return r;
 }
 
+/* Makes the calls with arguments with which they are thin. */
+static int thin(int fd)
+{
+	// THIN: {{^}}cosy: {{.*}}conditions.c:{{[0-9]+}}: executor=user runs=1 syscalls=2 entries=0{{$}}
+	// THIN-NEXT: {{^}}cosy: {{.*}}conditions.c:{{[0-9]+}}: executor=user runs=1 syscalls=3 entries=0{{$}}
+	// THIN-NEXT: {{^}}cosy: {{.*}}conditions.c:{{[0-9]+}}: executor=user runs=1 syscalls=2 entries=0{{$}}
+	// THIN-NEXT: {{^}}cosy: {{.*}}conditions.c:{{[0-9]+}}: executor=user runs=1 syscalls=2 entries=0{{$}}
+	// THIN-NEXT: {{^}}cosy: {{.*}}conditions.c:{{[0-9]+}}: executor=user runs=1 syscalls=2 entries=0{{$}}
+	// RESULT: directory 1, entries 48, modes 0, times 0, descriptor 0
+	printf("directory %d,", (any_fcntl(fd, F_GETFL) & O_DIRECTORY) != 0);
+	printf(" entries %ld,", entries(fd, sizeof(buf), UINT16_MAX));
+	printf(" modes %d,", modes(fd, 0));
+	printf(" times %d,", times_of(fd, "."));
+	printf(" descriptor %d\n", descriptor_times(fd));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int fd = open(argc > 1 ? argv[1] : ".", O_RDONLY | O_DIRECTORY);
@@ -114,6 +133,8 @@ int main(int argc, char **argv)
 		perror("open");
 		return 1;
 	}
+	if (argc > 2)
+		return thin(fd);
 	/* The owner is a process group, which is a negative number. */
 	fcntl(p[0], F_SETOWN, -getpgrp());
 	// OUT: directory 1, owner 1, both 1

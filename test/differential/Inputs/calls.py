@@ -170,6 +170,10 @@ class Program:
             lambda: f"faccessat({self.at()}, {p()}, F_OK, 0)",
             lambda: f"fdatasync({f()})",
             lambda: f"utimensat({self.at()}, {p()}, NULL, 0)",
+            lambda: f"utimensat({f()}, (r & {self.pick(1, 2)}) ? NULL : {p()}, NULL, 0)",
+            lambda: f"futimens(r & 1 ? {self.at()} : {f()}, NULL)",
+            lambda: f"fchmodat({self.at()}, {p()}, {self.mode()}, r & 1 ? AT_SYMLINK_NOFOLLOW : 0)",
+            lambda: f"fcntl({f()}, r & {self.pick(1, 2)} ? F_GETOWN : F_GETFD, 0)",
             lambda: f"readahead({f()}, 0, 4096)",
         ]
         return self.pick(*calls)()
