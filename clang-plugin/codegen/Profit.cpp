@@ -364,7 +364,7 @@ void explainProfit(const Region &R, const Selection &Sel,
     Rem << ore::NV("Operations", W.MaxCost + W.MaxPublish);
   });
   bool Loses = W.MaxSaved < EntryCost + W.MinUpCalls * UpCallCost;
-  bool UsuallyLoses = W.MinUpCalls && W.usualBeyondSingle() < int(EntryCost);
+  bool UsuallyLoses = W.usualBeyondSingle() < int(EntryCost);
   if (!W.AnyNumber && W.MaxCalls && (Loses || UsuallyLoses)) {
     std::string Also;
     if (W.MinUpCalls)
@@ -373,7 +373,11 @@ void explainProfit(const Region &R, const Selection &Sel,
         Warning::FewCalls, *R.Host, R.Loc,
         "region makes " + callsText(W) + Also +
             " each time it is entered: as a compound it " +
-            (Loses ? "" : "usually ") + "takes longer than natively; " +
+            (Loses ? "" : "usually ") + "takes longer than " +
+            (Loses || W.usual() < int(EntryCost)
+                 ? "natively; "
+                 : "single calls through the module, which its native code "
+                   "makes; ") +
             (W.MinUpCalls ? "move what leaves the kernel out of it, " : "") +
             "take the loop around it into the region, or keep it "
             "native by COSY_START_NATIVE");
