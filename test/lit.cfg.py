@@ -94,7 +94,8 @@ config.available_features.add("coreutils-" + version.split()[-1])
 for name in ("httpd", "cryptserve"):
     if os.path.exists(os.path.join(config.build_root, "examples", name)):
         config.available_features.add(name)
-if shutil.which("debootstrap"):
-    config.available_features.add("debootstrap")
+for name in ("debootstrap", "bazel"):
+    if shutil.which(name):
+        config.available_features.add(name)
 if os.geteuid() == 0:
     config.available_features.add("root")
