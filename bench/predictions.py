@@ -91,8 +91,9 @@ def line_counts(build, package, program, profile):
     """Return how often each line of a counted program was executed: counts by file and line."""
     merged = profile + ".profdata"
     binary = os.path.join(build, "rebuilt", "bin", "counted", package, program)
-    subprocess.run(["llvm-profdata-19", "merge", profile, "-o", merged], check=True)
-    exported = subprocess.run(["llvm-cov-19", "export", "-format=lcov", binary,
+    version = os.environ.get("COSY_LLVM", "19")
+    subprocess.run([f"llvm-profdata-{version}", "merge", profile, "-o", merged], check=True)
+    exported = subprocess.run([f"llvm-cov-{version}", "export", "-format=lcov", binary,
                                "-instr-profile", merged],
                               text=True, stdout=subprocess.PIPE, check=True).stdout
     tree = os.path.join(build, "rebuilt", package, "counted")

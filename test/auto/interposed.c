@@ -54,7 +54,7 @@
 // RUN: %cosy-cc -O1 -fcosy-auto -fsanitize=address -DOVERFLOW %s -o %t
 // RUN: not %vm env ASAN_OPTIONS=strict_string_checks=1:symbolize=0 %t >%t.asan 2>&1
 // RUN: FileCheck --check-prefix=ASAN %s <%t.asan
-// RUN: sed -n 's|.*(%t+\(0x[0-9a-f]*\)).*|\1|p' %t.asan | llvm-symbolizer-19 --obj=%t | FileCheck --check-prefix=FRAME %s
+// RUN: sed -n 's|.*(%t+\(0x[0-9a-f]*\)).*|\1|p' %t.asan | llvm-symbolizer --obj=%t | FileCheck --check-prefix=FRAME %s
 // ASAN: AddressSanitizer: stack-buffer-overflow
 // FRAME: {{stat|open}}
 

@@ -5,7 +5,7 @@
  */
 // RUN: %cosy-cc -O2 -Werror -Wno-cosy-few-calls -pthread -fsanitize=thread -c %s -o %t.o
 // RUN: %cosy-objdump -d %t.o | %FileCheck --check-prefix=CODE %s
-// RUN: llvm-nm-19 -u %t.o | %FileCheck --check-prefix=CALLS %s
+// RUN: llvm-nm -u %t.o | %FileCheck --check-prefix=CALLS %s
 
 // CODE-NOT: cmpxchg
 // CODE: upcall 0
