@@ -169,7 +169,9 @@ int main(int argc, char **argv)
 {
 	unsigned long process, all;
 
-	if (argc != 3 || !(count = strtoul(argv[2], NULL, 10)) || count > 1u << 20)
+	if (argc == 3)
+		count = strtoul(argv[2], NULL, 10);
+	if (!count || count > 1u << 20)
 		errx(2, "usage: idle epoll|receive|buffer COUNT");
 	make_connections();
 	process = memory_of_process();
