@@ -8,7 +8,6 @@
 // RUN: %everywhere
 #include <limits.h>
 #include <poll.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -89,16 +88,6 @@ static void full(void)
 	EQUAL(cosy_loop_run(loop), 0);
 	EQUAL(cosy_async_getppid(loop, &ops[0]), 0);
 	EQUAL(result_of(loop, &ops[0]), getppid());
-}
-
-static void open_fifo(int fds[2])
-{
-	EQUAL(mkfifo("/tmp/async-direct", 0600), 0);
-	fds[0] = open("/tmp/async-direct", O_RDONLY | O_NONBLOCK);
-	fds[1] = open("/tmp/async-direct", O_WRONLY);
-	CHECK(fds[0] >= 0 && fds[1] >= 0);
-	EQUAL(fcntl(fds[0], F_SETFL, 0), 0);
-	EQUAL(unlink("/tmp/async-direct"), 0);
 }
 
 /*

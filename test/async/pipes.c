@@ -7,12 +7,12 @@
 // RUN: %everywhere
 // RUN: %async-compile -O2
 // RUN: %everywhere
-// RUN: %vm env COSY_EXECUTOR=auto timeout 900 %t
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 
 #include "functions.h"
 
@@ -23,6 +23,17 @@ static char out[LARGE], in[LARGE];
 static void open_pipe(int fds[2])
 {
 	EQUAL(pipe(fds), 0);
+}
+
+/* Execute until a pipe contains that many bytes. With threads, it is not enough to execute for a time. */
+static void execute_until(int fd, int bytes)
+{
+	int there = 0;
+
+	do {
+		CHECK(cosy_wait(loop, 0, NULL) >= 0);
+		EQUAL(ioctl(fd, FIONREAD, &there), 0);
+	} while (there < bytes);
 }
 
 static void close_both(const int fds[2])
@@ -85,7 +96,7 @@ static void pipeline(void)
 	before = attempts();
 	for (int round = 0; round < 3; round++) {
 		EQUAL(write(fds[0][1], "hello", 5), 5);
-		settle();
+		execute_until(fds[STAGES][0], 5);
 		EQUAL(read(fds[STAGES][0], got, sizeof(got)), 5);
 		EQUAL_BYTES(got, "HELLO", 5);
 	}
@@ -153,28 +164,40 @@ static void count_signal(int number)
 	signals += number == SIGPIPE;
 }
 
+/* The handler may interrupt the wait. */
+static int64_t result_despite_signals(struct cosy_async *op)
+{
+	int err;
+
+	do
+		err = cosy_wait_for(loop, op, NULL);
+	while (err == -EINTR);
+	EQUAL(err, 0);
+	return op->result;
+}
+
 /* A thread gets SIGPIPE also after a partial write. */
-static void broken(void)
+static void broken(void (*open_both)(int fds[2]))
 {
 	struct cosy_async op = { 0 };
 	int fds[2];
 
-	open_pipe(fds);
+	open_both(fds);
 	EQUAL(close(fds[0]), 0);
 	signals = 0;
 	EQUAL(COSY_SPAWN(loop, write_twice(fds[1], "x", 1), .op = &op), 0);
-	EQUAL(result_of(loop, &op), -EPIPE * 1001);
+	EQUAL(result_despite_signals(&op), -EPIPE * 1001);
 	EQUAL(signals, 2);
 	close_fd(fds[1]);
 
-	open_pipe(fds);
+	open_both(fds);
 	signals = 0;
 	EQUAL(COSY_SPAWN(loop, write_twice(fds[1], out, LARGE), .op = &op), 0);
-	settle();
+	execute_until(fds[0], 65536);
 	CHECK(cosy_async_pending(&op));
 	EQUAL(signals, 0);
 	EQUAL(close(fds[0]), 0);
-	EQUAL(result_of(loop, &op), 65536 * 1000l - EPIPE);
+	EQUAL(result_despite_signals(&op), 65536 * 1000l - EPIPE);
 	EQUAL(signals, 2);
 	close_fd(fds[1]);
 }
@@ -222,10 +245,12 @@ static void semaphores(void)
 static void cancelling(void)
 {
 	struct cosy_async op = { 0 };
+	bool by_thread;
 	char buffer[8];
 	int fds[2];
 
 	open_pipe(fds);
+	by_thread = !has_nowait(fds[0]);
 	EQUAL(COSY_SPAWN(loop, read_twice(fds[0], buffer, 1), .op = &op), 0);
 	settle();
 	EQUAL(cosy_cancel(loop, &op), 0);
@@ -239,10 +264,15 @@ static void cancelling(void)
 
 	/* A part has been written. */
 	EQUAL(COSY_SPAWN(loop, write_twice(fds[1], out, LARGE), .op = &op), 0);
-	settle();
+	execute_until(fds[0], 65536);
 	EQUAL(cosy_cancel(loop, &op), 0);
+	/* Outside the module, a thread that makes the call is not interrupted: this ends it. */
+	if (by_thread)
+		close_fd(fds[0]);
 	EQUAL(result_of(loop, &op), 65536 * 1000l - ECANCELED);
-	close_both(fds);
+	if (!by_thread)
+		close_fd(fds[0]);
+	close_fd(fds[1]);
 }
 
 /* A thread reads and writes in parallel to functions. */
@@ -304,7 +334,8 @@ int main(void)
 	EQUAL(cosy_loop_create(&loop, NULL), 0);
 	pipeline();
 	large();
-	broken();
+	broken(open_pipe);
+	broken(open_fifo);
 	semaphores();
 	cancelling();
 	beside_threads();

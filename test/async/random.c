@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include "loop.h"
 
@@ -37,6 +36,7 @@ struct stream {
 	int in, out;
 	struct op *first[2], **last[2];
 	unsigned char written, read; /* the next expected byte */
+	bool closing;
 };
 
 static const struct timespec moment = { .tv_nsec = 100000 };
@@ -51,25 +51,15 @@ static uint32_t random_below(uint32_t n)
 	return (seed >> 8) % n;
 }
 
-/* Threads make the calls on a FIFO that block. */
-static void open_fifo(int fds[2])
-{
-	EQUAL(mkfifo("/tmp/async-random", 0600), 0);
-	fds[0] = open("/tmp/async-random", O_RDONLY | O_NONBLOCK);
-	fds[1] = open("/tmp/async-random", O_WRONLY);
-	CHECK(fds[0] >= 0 && fds[1] >= 0);
-	EQUAL(fcntl(fds[random_below(2)], F_SETFL, O_NONBLOCK), 0);
-	EQUAL(fcntl(fds[random_below(2)], F_SETFL, 0), 0);
-	EQUAL(unlink("/tmp/async-random"), 0);
-}
-
 static void open_stream(struct stream *s)
 {
 	int fds[2];
 
 	switch (random_below(4)) {
 	case 0:
+		/* Threads make the calls that block. */
 		open_fifo(fds);
+		EQUAL(fcntl(fds[random_below(2)], F_SETFL, random_below(2) ? O_NONBLOCK : 0), 0);
 		break;
 	case 1:
 		EQUAL(pipe2(fds, random_below(2) ? O_NONBLOCK : 0), 0);
@@ -98,9 +88,11 @@ static void check(struct stream *s, enum kind kind)
 		int64_t n = op->async.result;
 
 		EQUAL(op->completions, 1);
-		CHECK(n >= 0 || n == -ECANCELED);
+		/* A write that a thread had begun ends when the other end is closed. */
+		if (n < 0 && !(kind == WRITER && n == -EPIPE && s->closing))
+			EQUAL(n, -ECANCELED);
 		CHECK(n <= op->size);
-		if (kind == WRITER && n != -ECANCELED)
+		if (kind == WRITER && n > 0)
 			s->written += (unsigned char)n;
 		for (int64_t i = 0; kind == READER && i < n; i++)
 			EQUAL(op->bytes[i], s->read++);
@@ -163,6 +155,7 @@ static void submit(struct stream *s, struct op *op)
 
 static void close_stream(struct stream *s)
 {
+	s->closing = true;
 	EQUAL(cosy_async_close(loop, NULL, s->in), 0);
 	EQUAL(cosy_async_close(loop, NULL, s->out), 0);
 	for (;;) {

@@ -39,22 +39,41 @@ static struct cosy_pool *pool_of(struct cosy_loop *loop, uint32_t slot)
 	return loop->page.slots[slot].on_disk ? &loop->threads.disk : &loop->threads.waits;
 }
 
-void cosy_pass_signal_on(long result)
+#define PIPE_SIGNAL	(1ull << (SIGPIPE - 1))
+#define SIZE_SIGNAL	(1ull << (SIGXFSZ - 1))
+
+/* Send the process the signals of @set that are pending for this thread. */
+static void pass_on(uint64_t set)
 {
 	static const struct timespec no_time;
-	uint64_t set;
 	long nr;
 
-	if (result == -EPIPE)
-		set = 1ull << (SIGPIPE - 1);
-	else if (result == -EFBIG)
-		set = 1ull << (SIGXFSZ - 1);
-	else
-		return;
-	nr = cosy_sys6(SYS_rt_sigtimedwait, (long)&set, 0, (long)&no_time,
-		       sizeof(set), 0, 0);
-	if (nr > 0)
+	while (set) {
+		nr = cosy_sys6(SYS_rt_sigtimedwait, (long)&set, 0, (long)&no_time, sizeof(set), 0, 0);
+		if (nr <= 0)
+			return;
 		cosy_sys(SYS_kill, cosy_sys(SYS_getpid, 0, 0, 0), nr, 0);
+		set &= ~(1ull << (nr - 1));
+	}
+}
+
+static uint64_t signal_of(long result)
+{
+	return result == -EPIPE ? PIPE_SIGNAL : result == -EFBIG ? SIZE_SIGNAL : 0;
+}
+
+void cosy_pass_signal_on(long result)
+{
+	pass_on(signal_of(result));
+}
+
+/* Return the signals that a call may have raised. */
+static uint64_t signals_of(const struct cosy_slot *s, long result)
+{
+	bool sends = s->how == COSY_HOW_WRITE || s->how == COSY_HOW_SEND || s->how == COSY_HOW_THREAD;
+
+	/* A call that has transferred a part returns its size, and raises the signal, too. */
+	return result > 0 && sends && !s->on_disk ? PIPE_SIGNAL : signal_of(result);
 }
 
 void cosy_thread_args(const struct cosy_loop *loop, uint32_t slot, uint64_t args[6])
@@ -67,12 +86,12 @@ void cosy_thread_args(const struct cosy_loop *loop, uint32_t slot, uint64_t args
 		cosy_skip(args, entry->nr, done);
 }
 
-/* Finish an entry whose call this thread has made. */
-static void call_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
+/* Finish an entry whose call this thread has made. @signals: those that it may have raised. */
+static void call_made(struct cosy_loop *loop, uint32_t slot, int64_t result, uint64_t signals)
 {
 	cosy_above.made(loop, slot, result);
 	/* With the lock, so that a thread that waits gets this result, and not -EINTR. */
-	cosy_pass_signal_on(result);
+	pass_on(signals);
 	cosy_loop_tell(loop);
 }
 
@@ -95,7 +114,7 @@ static void make_call(struct cosy_caller *caller, uint32_t slot)
 	loop->threads.calling--;
 	caller->slot = COSY_NO_SLOT;
 	caller->begins = false;
-	call_made(loop, slot, result);
+	call_made(loop, slot, result, signals_of(&loop->page.slots[slot], result));
 }
 
 /* Remove an entry from the list of those lent to the module. */
@@ -126,7 +145,8 @@ static void work_in_module(struct cosy_caller *caller)
 		return;
 	}
 	loop->info.handed_over++;
-	call_made(loop, slot, result);
+	/* The thread may have left the module for such a signal. */
+	call_made(loop, slot, result, PIPE_SIGNAL | SIZE_SIGNAL);
 }
 
 /* Wait for work. Releases the lock meanwhile. */

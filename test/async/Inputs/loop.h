@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -77,6 +78,20 @@ static inline bool has_nowait(int fd)
 	struct iovec iov = { &byte, 1 };
 
 	return preadv2(fd, &iov, 1, -1, RWF_NOWAIT) < 0 && errno == EAGAIN;
+}
+
+/* Open both ends of a FIFO without a name, which is a pipe that lacks RWF_NOWAIT on every kernel. */
+static inline void open_fifo(int fds[2])
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "/tmp/async-fifo-%d", getpid());
+	EQUAL(mkfifo(name, 0600), 0);
+	fds[0] = open(name, O_RDONLY | O_NONBLOCK);
+	fds[1] = open(name, O_WRONLY);
+	CHECK(fds[0] >= 0 && fds[1] >= 0);
+	EQUAL(fcntl(fds[0], F_SETFL, 0), 0);
+	EQUAL(unlink(name), 0);
 }
 
 /* Return true if a descriptor refers to a file of that name. */
