@@ -338,7 +338,8 @@ cosy_waiter_wait(struct cosy_waiter *waiter, struct file *file, struct socket *s
 	trace_park(waiter->ring->loop->id, waiter->fd, waiter->fd);
 	/* As in sock_poll_wait(): be in the queue before reading the socket's state. */
 	smp_mb();
-	if ((!nr && likely(cosy_socket_is_idle(socket))) || !cosy_park_has_input(file))
+	if (((!nr || nr == COSY_WAITER_BUFFER) && likely(cosy_socket_is_idle(socket))) ||
+	    !cosy_park_has_input(file))
 		return COSY_WAIT_WAITS;
 	/* Once is enough: an event from here on adds it to the list. */
 	if (nr == COSY_WAITER_BUFFER)
