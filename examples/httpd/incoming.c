@@ -64,6 +64,8 @@ bool incoming_next(struct incoming *in)
 	const char *rest = in->bytes + in->request.parsed;
 
 	in->have -= in->request.parsed;
+	if (!in->have)
+		return false;
 	if (in->bytes != in->first && in->have <= sizeof(in->first)) {
 		memcpy(in->first, rest, in->have);
 		free(in->bytes);
@@ -73,5 +75,5 @@ bool incoming_next(struct incoming *in)
 		memmove(in->bytes, rest, in->have);
 	}
 	request_begin(&in->request);
-	return in->have;
+	return true;
 }

@@ -50,7 +50,11 @@ bool incoming_add(struct incoming *in, const char *bytes, uint32_t size);
  */
 int incoming_parse(struct incoming *in, uint32_t limit);
 
-/** incoming_next() - remove the first request, which is complete; false if nothing is left */
+/**
+ * incoming_next() - remove the first request, which is complete
+ *
+ * Return: false if nothing is left; then @in can only be released.
+ */
 bool incoming_next(struct incoming *in);
 
 /** incoming_has_next() - test whether something was received behind the first request */
