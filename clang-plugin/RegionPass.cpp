@@ -284,6 +284,8 @@ void ModuleRegions::compileParts(Function &Host) {
   Frames.clear();
   for (const Marked::Beginning &B : E.Beginnings)
     processRegion(E, B, !Host.hasFnAttribute(Attribute::OptimizeNone));
+  if (markersOf(Host, AsyncRunMarker).empty())
+    removeChoices(Host);
   mergeFrames(Frames);
   FAM.invalidate(Host, PreservedAnalyses::none());
 }

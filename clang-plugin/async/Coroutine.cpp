@@ -519,11 +519,15 @@ void Lowering::lowerParts(Function &C) {
     StringRef Name = CI->getCalledFunction()->getName();
     if (Name == AsyncRunMarker)
       runPart(*CI);
-    if (Name != AsyncErrnoMarker)
+    if (Name == AsyncAskMarker)
+      CI->eraseFromParent();
+    if (Name != AsyncErrnoMarker && Name != AsyncAsksMarker)
       continue;
     IRBuilder<> B(CI);
+    StringRef Address =
+        Name == AsyncErrnoMarker ? "cosy_task_errno" : "cosy_task_asks";
     CI->replaceAllUsesWith(
-        B.CreateCall(runtime("cosy_task_errno", Ptr, {Ptr}), {C.getArg(0)}));
+        B.CreateCall(runtime(Address, Ptr, {Ptr}), {C.getArg(0)}));
     CI->eraseFromParent();
   }
 }
@@ -702,7 +706,8 @@ bool Lowering::run() {
     lowerSystemCalls(*A.Coroutine);
     lowerParts(*A.Coroutine);
   }
-  for (StringRef Name : {AsyncRunMarker, AsyncErrnoMarker})
+  for (StringRef Name :
+       {AsyncRunMarker, AsyncErrnoMarker, AsyncAsksMarker, AsyncAskMarker})
     if (Function *Marker = M.getFunction(Name))
       Marker->eraseFromParent();
   for (auto &[F, A] : Functions)

@@ -11,9 +11,13 @@
 #include "support/UserFunctions.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #include <cosy/calls.h>
@@ -128,6 +132,60 @@ static void gatherVariables(Function &Host) {
   SplitBlock(&Entry, At);
 }
 
+/// Makes each iteration of a loop that waits begin with a choice: if the flag
+/// of the task is set, the code leaves all parts for a moment. So a compound
+/// ends there, or begins there. \returns the blocks that are in no part.
+static SmallVector<BasicBlock *, 4> addChoices(Function &Host) {
+  SmallVector<BasicBlock *, 4> Choices;
+  DominatorTree DT(Host);
+  LoopInfo LI(DT);
+  SmallVector<BasicBlock *, 4> Headers;
+  for (Loop *L : LI)
+    if (!L->getHeader()->isEHPad() && any_of(L->blocks(), [](BasicBlock *BB) {
+          return any_of(*BB, waitsParked);
+        }))
+      Headers.push_back(L->getHeader());
+  if (Headers.empty())
+    return Choices;
+  IRBuilder<> B(Host.getEntryBlock().getTerminator());
+  LLVMContext &Ctx = Host.getContext();
+  Value *Asks = B.CreateCall(Host.getParent()->getOrInsertFunction(
+      AsyncAsksMarker, FunctionType::get(B.getPtrTy(), false)));
+  for (BasicBlock *Header : Headers) {
+    BasicBlock *Rest = SplitBlock(Header, firstNonPhi(*Header));
+    BasicBlock *Outside = BasicBlock::Create(Ctx, "cosy.choose", &Host, Rest);
+    B.SetInsertPoint(Outside);
+    B.CreateCall(Host.getParent()->getOrInsertFunction(
+        AsyncAskMarker, FunctionType::get(B.getVoidTy(), false)));
+    B.CreateBr(Rest);
+    Instruction *Old = Header->getTerminator();
+    B.SetInsertPoint(Old);
+    // Atomic, so that the load stays in the loop.
+    LoadInst *Flag = B.CreateAlignedLoad(B.getInt8Ty(), Asks, Align(1));
+    Flag->setAtomic(AtomicOrdering::Monotonic);
+    BranchInst *Branch = B.CreateCondBr(B.CreateIsNotNull(Flag), Outside, Rest);
+    Branch->setMetadata(LLVMContext::MD_prof,
+                        MDBuilder(Ctx).createUnlikelyBranchWeights());
+    Old->eraseFromParent();
+    Choices.push_back(Outside);
+  }
+  return Choices;
+}
+
+void removeChoices(Function &Host) {
+  for (CallInst *Asks : markersOf(Host, AsyncAsksMarker)) {
+    for (User *U : make_early_inc_range(Asks->users())) {
+      auto *Flag = cast<LoadInst>(U);
+      auto *IsSet = cast<ICmpInst>(Flag->user_back());
+      cast<BranchInst>(IsSet->user_back())
+          ->setCondition(ConstantInt::getFalse(Host.getContext()));
+      IsSet->eraseFromParent();
+      Flag->eraseFromParent();
+    }
+    Asks->eraseFromParent();
+  }
+}
+
 /// \returns the blocks of \p E that can be reached after a parked call, or, if
 /// \p Backward, those that can reach a parked call.
 static BlockSet reach(const Marked &E, bool Backward) {
@@ -216,23 +274,36 @@ static Part partAt(const Marked &E, const Marked::Beginning &B) {
   return P;
 }
 
+/// \returns the rank of \p P, which begins at \p B: the lowest is chosen first.
+static unsigned rankOf(const Part &P, const Marked::Beginning &B,
+                       ArrayRef<BasicBlock *> Choices) {
+  if (!P.Repeats)
+    return 2;
+  return any_of(Choices,
+                [&](BasicBlock *BB) {
+                  return is_contained(predecessors(B.Before), BB);
+                })
+             ? 0
+             : 1;
+}
+
 /// Keeps in E.Beginnings the parts that are worth a compound, at most MaxParts.
 /// Parts overlap, because each contains all the code that it can reach. Parts
-/// with a loop come first.
-static void chooseParts(Marked &E) {
+/// with a loop come first, those that begin at a choice before others.
+static void chooseParts(Marked &E, ArrayRef<BasicBlock *> Choices) {
   constexpr unsigned MaxParts = 4;
   SmallVector<Part, 8> Parts;
   for (const Marked::Beginning &B : E.Beginnings)
     Parts.push_back(partAt(E, B));
   SmallPtrSet<const Instruction *, 8> Covered;
   SmallPtrSet<const BasicBlock *, 4> Chosen;
-  for (bool Repeats : {true, false})
+  for (unsigned Rank : {0, 1, 2})
     for (auto [B, P] : zip(E.Beginnings, Parts)) {
-      if (Chosen.size() == MaxParts || P.Repeats != Repeats ||
+      if (Chosen.size() == MaxParts || rankOf(P, B, Choices) != Rank ||
           !P.isWorthwhile() ||
-          (!Repeats && all_of(P.Parked, [&](const Instruction *I) {
-            return Covered.count(I);
-          })))
+          (Rank && all_of(P.Parked, [&](const Instruction *I) {
+             return Covered.count(I);
+           })))
         continue;
       Covered.insert(P.Parked.begin(), P.Parked.end());
       B.Loc = P.Parked.front()->getDebugLoc();
@@ -268,14 +339,19 @@ bool findAsyncParts(Function &Host, Marked &E) {
   E.Host = &Host;
   E.IsAsync = true;
   gatherVariables(Host);
+  SmallVector<BasicBlock *, 4> Choices = addChoices(Host);
   for (BasicBlock &BB : drop_begin(Host))
     E.Blocks.insert(&BB);
   separateNatives(E, whyNative);
+  for (BasicBlock *BB : Choices)
+    E.Blocks.remove(BB);
   keepBetweenParked(E);
   addBeginnings(E, [&](BasicBlock *BB) { return !E.Blocks.count(BB); });
-  chooseParts(E);
-  if (E.Beginnings.empty())
+  chooseParts(E, Choices);
+  if (E.Beginnings.empty()) {
+    removeChoices(Host);
     return false;
+  }
   extendLifetimes(E);
   return true;
 }

@@ -21,9 +21,13 @@ namespace cosy {
 bool mayWait(const llvm::Instruction &I);
 
 /// Finds in \p Host, a COSY_ASYNC function, the parts that are worth a
-/// compound, and moves its native pieces to blocks of their own.
+/// compound, and moves its native pieces to blocks of their own. Each iteration
+/// of a loop that waits can leave its compound, or begin it.
 /// \returns whether there is any part.
 bool findAsyncParts(llvm::Function &Host, Marked &E);
+
+/// Undoes the latter, because no part of \p Host has become a compound.
+void removeChoices(llvm::Function &Host);
 
 /// Returns true if a part can contain the body of \p Callee, a plain function.
 /// Calls in it that wait block the thread, as in the source.

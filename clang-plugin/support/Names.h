@@ -53,6 +53,11 @@ constexpr llvm::StringLiteral ExitMarker = "cosy.exit";
 constexpr llvm::StringLiteral AsyncRunMarker = "cosy.async.run";
 /// int *cosy.async.errno() is the address of errno while the part runs.
 constexpr llvm::StringLiteral AsyncErrnoMarker = "cosy.async.errno";
+/// The address of the flag by which libcosy has a function ask again how to
+/// continue, in a coroutine that is not lowered yet.
+constexpr llvm::StringLiteral AsyncAsksMarker = "cosy.async.asks";
+/// Where the function asks again: outside all parts. Nothing, when lowered.
+constexpr llvm::StringLiteral AsyncAskMarker = "cosy.async.ask";
 
 /// int64_t DeferredRun(region, body, outputs, inputs...) runs a deferred
 /// region, as cosy_region_run() does. If the link step does not replace it, the

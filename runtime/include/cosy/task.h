@@ -171,6 +171,12 @@ bool cosy_task_region(struct cosy_task *task, struct cosy_region *region,
 int *cosy_task_errno(struct cosy_task *task);
 
 /**
+ * cosy_task_asks() - the address of a flag: if it is set, the next iteration of a loop that waits calls
+ * cosy_task_region() again, and before that ends its compound
+ */
+const bool *cosy_task_asks(struct cosy_task *task);
+
+/**
  * cosy_task_return() - free the frame of a function that returns
  * @result: for the function that is resumed next, in the first word of the task
  */

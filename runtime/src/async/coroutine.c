@@ -95,6 +95,7 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 	struct cosy_reserved *reserved;
 	struct cosy_diag diag;
 
+	__atomic_store_n(&task->asks, false, __ATOMIC_RELAXED);
 	if (region->abi != COSY_REGION_ABI)
 		return false;
 	/* The module would resume it while a thread runs a callback of its colour. */
@@ -123,6 +124,11 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 	task->stays = false;
 	task->waited = false;
 	return true;
+}
+
+COSY_EXPORT const bool *cosy_task_asks(struct cosy_task *task)
+{
+	return &task->asks;
 }
 
 COSY_EXPORT int *cosy_task_errno(struct cosy_task *task)

@@ -69,6 +69,7 @@ COSY_EXPORT void *cosy_task_enter(struct cosy_task *task, size_t size,
 	frame->outer = task->top;
 	frame->start = start;
 	task->top = frame;
+	cosy_task_ask(task);
 	return frame->resume;
 }
 

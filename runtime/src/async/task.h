@@ -56,6 +56,7 @@ struct task_frame {
  * @stays:   the rest of the compound is executed in user mode
  * @in_call: it is suspended for a call of the compound
  * @waited:  the module has waited to make the call at which the compound continues
+ * @asks:    the function calls cosy_task_region() in the next iteration of its loop
  */
 struct cosy_task {
 	int64_t value;
@@ -84,7 +85,15 @@ struct cosy_task {
 	bool stays;
 	bool in_call;
 	bool waited;
+	bool asks;
 };
+
+/** cosy_task_ask() - let the function choose again how the next iteration of its loop is executed */
+static inline void cosy_task_ask(struct cosy_task *task)
+{
+	/* The module may read it for a compound at any time. */
+	__atomic_store_n(&task->asks, true, __ATOMIC_RELAXED);
+}
 
 /**
  * cosy_task_set_call() - set the system call for which a task is suspended

@@ -177,7 +177,7 @@ COSY_ASYNC int awaits_in_loop(int fd)
 	return 0;
 }
 
-// CHECK: compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound: {{.*}}, 1 up-call
+// CHECK: compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound: {{.*}}, {{[12]}} up-call
 // CHECK: .compound "spawns"
 COSY_ASYNC int spawns(struct cosy_loop *loop, int fd)
 {
@@ -236,7 +236,9 @@ COSY_ASYNC int error(int fd)
 // THUNK: call ptr @__errno_location(
 // THUNK: call i64 @{{(__isoc23_)?}}strtol(
 // THUNK: call i64 @{{(__isoc23_)?}}strtol(
+// Each iteration may leave the compound, or begin it.
 // IR-LABEL: define {{.*}}@error.cosy.resume(
+// IR: load atomic i8, ptr {{.*}} monotonic
 // IR: call ptr @cosy_task_errno(
 // IR: call zeroext i1 @cosy_task_region(
 
