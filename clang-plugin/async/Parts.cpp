@@ -74,7 +74,8 @@ static const char *whyThreadDependent(const Instruction &I) {
     return isAccessedDirectly(I) ? nullptr : "the address of errno";
   // The optimizations would move such a call over a parked call.
   auto *CB = dyn_cast<CallBase>(&I);
-  if (CB && !isa<IntrinsicInst>(I) && CB->doesNotAccessMemory())
+  if (CB && !isa<IntrinsicInst>(I) && CB->doesNotAccessMemory() &&
+      !isUserFunctionCall(I))
     return "a call of a const function, whose result may be of the thread";
   return nullptr;
 }
@@ -87,8 +88,6 @@ static const char *whyNative(const Instruction &I) {
     return Why;
   if (mayWait(I) && !isParked(I))
     return "a call that the loop waits for";
-  if (isUserFunctionCall(I))
-    return "a call of a COSY_FUNCTION";
   auto *CB = dyn_cast<CallBase>(&I);
   const Function *F = CB ? CB->getCalledFunction() : nullptr;
   if (!F)

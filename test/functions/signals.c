@@ -22,7 +22,7 @@
 // While this one is being loaded, the handler runs it natively.
 // CHECK-DAG: function look: executor=kernel upcalls={{[1-9][0-9]*$}}
 // CHECK-DAG: function forever: executor=kernel upcalls={{[1-9][0-9]*}}
-// FORK: function count: was suspended and cannot resume: its segment was destroyed, or this is a child process
+// FORK: function count: was suspended and cannot resume: its segment was destroyed, the descriptor of its loop was closed, or this is a child process
 // FORK: child SIGXCPU
 #include <cosy.h>
 #include <pthread.h>

@@ -24,6 +24,7 @@
 #include "call/history.h"
 #include "fast/calls.h"
 #include "fast/fast.h"
+#include "function/function.h"
 #include "limit/limit.h"
 #include "load/compound.h"
 #include "run/run.h"
@@ -90,6 +91,7 @@ void cosy_coroutine_free(struct cosy_parked *parked)
 {
 	struct cosy_coroutine *co = cosy_coroutine_of(parked);
 
+	cosy_suspended_abandon(co->suspended);
 	cosy_compound_put(co->compound);
 	cosy_quota_uncharge(co->owner, co->charged);
 	kvfree(co);
@@ -102,22 +104,26 @@ cosy_coroutine_alloc(struct cosy_loop *loop, u32 index,
 	u64 owner = cosy_quota_owner();
 	struct cosy_coroutine *co;
 	u64 size = struct_size(co, regs, compound->code->nregs + 1);
-	int err = cosy_quota_charge(owner, size);
+	u64 charge = size;
+	int err;
 
 	/* The charge bounds the references to a compound: see struct cosy_compound. */
 	BUILD_BUG_ON(sizeof(*co) < 128);
+	if (compound->functions.count)
+		charge += sizeof(*co->suspended);
+	err = cosy_quota_charge(owner, charge);
 	if (err)
 		return ERR_PTR(err);
 	co = kvzalloc(size, COSY_GFP);
 	if (!co) {
-		cosy_quota_uncharge(owner, size);
+		cosy_quota_uncharge(owner, charge);
 		return ERR_PTR(-ENOMEM);
 	}
 	cosy_parked_init(&co->parked, loop, index);
 	co->parked.is_coroutine = true;
 	co->compound = compound;
 	co->owner = owner;
-	co->charged = size;
+	co->charged = charge;
 	return co;
 }
 
@@ -135,7 +141,7 @@ static struct cosy_coroutine *cosy_coroutine_begin(struct cosy_loop *loop,
 	if (unlikely(cosy_ptraced()))
 		/* A debugger's breakpoints are in the native code. */
 		co = ERR_PTR(-EBUSY);
-	else if (compound->functions.count || cosy_runs_counted())
+	else if (cosy_runs_counted())
 		co = ERR_PTR(-EOPNOTSUPP);
 	else
 		co = cosy_coroutine_alloc(loop, index, compound);
@@ -194,6 +200,15 @@ static enum cosy_status cosy_coroutine_end_call(struct cosy_coroutine *co,
 	return COSY_AGAIN;
 }
 
+/* Write how a user function has failed. */
+static void cosy_coroutine_tell_failure(struct cosy_async_entry *entry,
+					const struct cosy_function_failure *failure)
+{
+	WRITE_ONCE(entry->args[2], failure->address);
+	WRITE_ONCE(entry->args[3], failure->line | (u64)failure->function << 32);
+	WRITE_ONCE(entry->args[4], failure->wrote);
+}
+
 /*
  * Give the entry back to the process, which has to make an up-call or a call of the compound. Frees
  * a compound that moves.
@@ -218,6 +233,8 @@ static int cosy_coroutine_leave(struct cosy_loop *loop,
 		return 0;
 	}
 	WRITE_ONCE(loop->entries[index].args[1], st->pc | (u64)status << 32);
+	if (status == COSY_FAILED)
+		cosy_coroutine_tell_failure(&loop->entries[index], &st->env.failure);
 	return cosy_loop_complete(loop, index, COSY_ENTRY_LEFT, false, st->value);
 }
 
@@ -246,10 +263,12 @@ static int cosy_coroutine_run(struct cosy_loop *loop, struct cosy_coroutine *co,
 	st->budget = COSY_FIRST_CHUNK;
 	st->env.bound = &co->compound->functions;
 	st->env.coroutine = co;
+	st->env.suspended = co->suspended;
 	st->env.parked = false;
 	trace_start(loop->id, co->parked.index);
 	status = cosy_exec(co->compound->code, st);
 	cosy_history_clear();
+	co->suspended = st->env.suspended;
 	co->pc = st->pc;
 	if (likely(status == COSY_RESULT && st->env.parked)) {
 		if (unlikely(co->user)) {
@@ -334,6 +353,31 @@ int cosy_coroutine_ready(struct cosy_loop *loop, struct cosy_state *st,
 	return co->left ? 0 : cosy_coroutine_run(loop, co, st);
 }
 
+/*
+ * End a suspended function: the process cannot enter again to resume it. It runs natively if
+ * it has changed nothing. Return the status with which the process gets the compound.
+ */
+static enum cosy_status cosy_coroutine_end_function(struct cosy_coroutine *co,
+						    struct cosy_state *st)
+{
+	struct cosy_suspended_function *suspended = co->suspended;
+	enum cosy_status status = COSY_AGAIN;
+
+	co->suspended = NULL;
+	if (!suspended)
+		return status;
+	if (suspended->valid && suspended->state.wrote) {
+		st->env.failure = (struct cosy_function_failure){
+			.function = COSY_INSN_FUNCTION(&co->compound->code->insns[co->pc]),
+			.wrote = true,
+		};
+		st->value = COSY_FUNCTION_LOST;
+		status = COSY_FAILED;
+	}
+	cosy_suspended_abandon(suspended);
+	return status;
+}
+
 /**
  * cosy_coroutine_give_back() - give a parked compound back to the process
  * @loop:   the loop, entered by a thread of its process
@@ -353,7 +397,7 @@ void cosy_coroutine_give_back(struct cosy_loop *loop, struct cosy_state *st,
 	/* The process has to continue a call that waits, and not to make a new one. */
 	st->value = co->waits;
 	st->errno_addr = co->errno_addr;
-	cosy_coroutine_leave(loop, co, st, COSY_AGAIN);
+	cosy_coroutine_leave(loop, co, st, cosy_coroutine_end_function(co, st));
 	/* Ignore further events. */
 	if (!moves)
 		cosy_parked_unqueue(parked);

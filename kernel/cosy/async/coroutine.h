@@ -11,6 +11,7 @@
 #include "async/loop.h"
 
 struct cosy_compound;
+struct cosy_suspended_function;
 
 /**
  * struct cosy_coroutine - a compound that an entry runs
@@ -18,6 +19,7 @@ struct cosy_compound;
  * @compound:	the compound; holds a reference
  * @frame:	address of the registers in the process
  * @errno_addr:	where LIBC operations store errno
+ * @suspended:	the user function that it calls was suspended, or memory for that; or NULL
  * @owner:	the user who is charged
  * @charged:	bytes charged
  * @sent:	bytes that the present call has sent before it had to wait
@@ -38,6 +40,7 @@ struct cosy_coroutine {
 	struct cosy_compound *compound;
 	u64 frame;
 	u64 errno_addr;
+	struct cosy_suspended_function *suspended;
 	u64 owner;
 	u64 charged;
 	u64 sent;

@@ -66,10 +66,13 @@ struct cosy_prefetch {
 /**
  * struct cosy_suspended_function - a user function that was suspended
  * @valid: the next CALL resumes it; if false, @state is unused
+ * @stacks: with @valid: where its stack comes from; holds a reference. NULL if the process has had
+ *	   the state meanwhile
  * @state: its state
  */
 struct cosy_suspended_function {
 	bool valid;
+	struct cosy_stacks *stacks;
 	struct cosy_suspended state;
 };
 

@@ -18,7 +18,7 @@
 
 /**
  * struct cosy_stacks - which stacks of a binding, and of its replacements, are used
- * @refs: number of bindings that share them
+ * @refs: number of bindings that share them, and of suspended functions that the kernel keeps
  * @busy: bit n is set while stack n is used
  */
 struct cosy_stacks {
@@ -64,13 +64,14 @@ void cosy_bindings_exit(void);
 
 /* stacks.c */
 struct cosy_stacks *cosy_stacks_alloc(void);
+struct cosy_stacks *cosy_stacks_get(struct cosy_stacks *stacks);
 void cosy_stacks_put(struct cosy_stacks *stacks);
 void cosy_stacks_share(struct cosy_binding *binding,
 		       const struct cosy_binding *old);
 int cosy_stack_claim(struct cosy_binding *binding);
 int cosy_stack_suspended(const struct cosy_binding *binding,
 			 const struct cosy_suspended_function *suspended);
-void cosy_stack_release(struct cosy_binding *binding, int stack);
+void cosy_stack_release(struct cosy_stacks *stacks, int stack);
 void cosy_stack_use(const struct cosy_binding *binding,
 		    struct cosy_function_ctx *ctx, int stack);
 

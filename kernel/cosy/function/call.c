@@ -32,6 +32,30 @@ struct cosy_suspended_function *cosy_suspended_get(struct cosy_env *env)
 	return env->suspended;
 }
 
+/**
+ * cosy_suspended_give() - free the memory of a function whose state the process has got
+ * @suspended: the memory, or NULL
+ *
+ * The stack stays in use, because the process can have the function resumed.
+ */
+void cosy_suspended_give(struct cosy_suspended_function *suspended)
+{
+	if (suspended && suspended->valid && suspended->stacks)
+		cosy_stacks_put(suspended->stacks);
+	kfree(suspended);
+}
+
+/**
+ * cosy_suspended_abandon() - free the memory of a function that is not resumed, and its stack
+ * @suspended: the memory, or NULL
+ */
+void cosy_suspended_abandon(struct cosy_suspended_function *suspended)
+{
+	if (suspended && suspended->valid && suspended->stacks)
+		cosy_stack_release(suspended->stacks, suspended->state.stack);
+	cosy_suspended_give(suspended);
+}
+
 /*
  * Return true if the binding is for this process, and every pointer argument is NULL or in its
  * segment.
@@ -73,11 +97,21 @@ cosy_invocation_status(const struct cosy_invocation *invocation,
 	return ctx->status;
 }
 
+/* The state is that of no suspended function any more. */
+static void cosy_suspended_end(struct cosy_suspended_function *suspended)
+{
+	suspended->valid = false;
+	if (suspended->stacks)
+		cosy_stacks_put(suspended->stacks);
+}
+
 /* Fail a suspended function that cannot be resumed. It must not begin again. */
 static noinline enum cosy_function_end
 cosy_function_lost(struct cosy_env *env, unsigned int nr, u64 *val)
 {
-	env->suspended->valid = false;
+	if (env->suspended->stacks)
+		cosy_stack_release(env->suspended->stacks, env->suspended->state.stack);
+	cosy_suspended_end(env->suspended);
 	env->failure.address = 0;
 	env->failure.line = 0;
 	env->failure.function = nr;
@@ -102,6 +136,7 @@ static noinline bool cosy_function_keep(const struct cosy_binding *binding,
 	suspended->state.wrote = !!invocation->ctx.wrote;
 	suspended->state.stack = stack;
 	memcpy(suspended->state.saved, invocation->ctx.saved, binding->saved);
+	suspended->stacks = cosy_stacks_get(binding->stacks);
 	suspended->valid = true;
 	return true;
 }
@@ -176,11 +211,11 @@ cosy_binding_call(struct cosy_binding *binding, struct cosy_env *env,
 		return COSY_FUNCTION_SUSPENDED;
 	}
 	if (!slot) {
-		cosy_stack_release(binding, stack);
+		cosy_stack_release(binding->stacks, stack);
 		return COSY_FUNCTION_NATIVE;
 	}
 	if (unlikely(goes_on))
-		suspended->valid = false;
+		cosy_suspended_end(suspended);
 	if (binding->bind.trial)
 		cycles = get_cycles();
 	bpf_prog_run_pin_on_cpu(binding->prog, &invocation.ctx);
@@ -199,7 +234,7 @@ cosy_binding_call(struct cosy_binding *binding, struct cosy_env *env,
 		}
 		status = COSY_FUNCTION_LOST;
 	}
-	cosy_stack_release(binding, stack);
+	cosy_stack_release(binding->stacks, stack);
 	env->functions++;
 	if (likely(status == COSY_FUNCTION_DONE)) {
 		*val = invocation.ctx.result;

@@ -40,6 +40,8 @@ void cosy_functions_free(struct cosy_functions *functions);
 long cosy_functions_yield(struct cosy_yield __user *arg);
 
 /* call.c */
+void cosy_suspended_give(struct cosy_suspended_function *suspended);
+void cosy_suspended_abandon(struct cosy_suspended_function *suspended);
 enum cosy_function_end cosy_env_function(struct cosy_env *env, unsigned int nr,
 					 const u64 *args, unsigned int nargs,
 					 u64 *val);

@@ -4,6 +4,7 @@
  */
 #include <linux/err.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
 
 #include "function/function.h"
 
@@ -43,6 +44,16 @@ void cosy_functions_free(struct cosy_functions *functions)
 long cosy_functions_yield(struct cosy_yield __user *arg)
 {
 	return -EOPNOTSUPP;
+}
+
+void cosy_suspended_give(struct cosy_suspended_function *suspended)
+{
+	kfree(suspended);
+}
+
+void cosy_suspended_abandon(struct cosy_suspended_function *suspended)
+{
+	kfree(suspended);
 }
 
 enum cosy_function_end cosy_env_function(struct cosy_env *env, unsigned int nr,

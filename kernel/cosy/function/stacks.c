@@ -24,6 +24,18 @@ struct cosy_stacks *cosy_stacks_alloc(void)
 }
 
 /**
+ * cosy_stacks_get() - take a reference
+ * @stacks: the record
+ *
+ * Return: @stacks.
+ */
+struct cosy_stacks *cosy_stacks_get(struct cosy_stacks *stacks)
+{
+	refcount_inc(&stacks->refs);
+	return stacks;
+}
+
+/**
  * cosy_stacks_put() - drop a reference
  * @stacks: the record
  */
@@ -49,8 +61,7 @@ void cosy_stacks_share(struct cosy_binding *binding,
 	    a->stack_stride != b->stack_stride || a->nstacks != b->nstacks)
 		return;
 	cosy_stacks_put(binding->stacks);
-	refcount_inc(&old->stacks->refs);
-	binding->stacks = old->stacks;
+	binding->stacks = cosy_stacks_get(old->stacks);
 }
 
 /**
@@ -80,7 +91,7 @@ int cosy_stack_claim(struct cosy_binding *binding)
 /**
  * cosy_stack_suspended() - return the stack of a function that was suspended
  * @binding:   the function's
- * @suspended: its state, numbers of the caller
+ * @suspended: its state, numbers of the caller unless the kernel has kept it
  *
  * Return: as cosy_stack_claim(); -1 if it cannot be one of the function's.
  */
@@ -89,6 +100,8 @@ int cosy_stack_suspended(const struct cosy_binding *binding,
 {
 	u32 stack = suspended->state.stack;
 
+	if (suspended->stacks && suspended->stacks != binding->stacks)
+		return -1;
 	if (!binding->bind.stack_size)
 		return 0;
 	return stack && stack <= binding->bind.nstacks ? stack : -1;
@@ -96,13 +109,13 @@ int cosy_stack_suspended(const struct cosy_binding *binding,
 
 /**
  * cosy_stack_release() - the reverse of cosy_stack_claim()
- * @binding: the function's
- * @stack:   the stack
+ * @stacks: those of the binding
+ * @stack:  the stack
  */
-void cosy_stack_release(struct cosy_binding *binding, int stack)
+void cosy_stack_release(struct cosy_stacks *stacks, int stack)
 {
 	if (stack)
-		clear_bit_unlock(stack - 1, &binding->stacks->busy);
+		clear_bit_unlock(stack - 1, &stacks->busy);
 }
 
 /**

@@ -30,7 +30,8 @@ long cosy_compound_bind(struct cosy_file *cf, struct cosy_bind __user *arg)
 	if (IS_ERR(binding))
 		return PTR_ERR(binding);
 	err = -ENOENT;
-	compound = cosy_compound_get(cf, bind.handle);
+	compound = cosy_compound_get(cf, bind.handle) ?:
+		   cosy_compound_get_parks(cf, bind.handle);
 	if (compound) {
 		err = cosy_binding_install(&compound->functions, &cf->lock,
 					   binding, &bind);

@@ -23,6 +23,7 @@
 #include "call/history.h"
 #include "call/request.h"
 #include "fast/fast.h"
+#include "function/function.h"
 #include "limit/limit.h"
 #include "load/compound.h"
 #include "run/run.h"
@@ -490,6 +491,7 @@ static noinline int cosy_suspended_read(struct cosy_env *env,
 	    copy_from_user(&env->suspended->state, u64_to_user_ptr(from),
 			   sizeof(env->suspended->state)))
 		return -EFAULT;
+	env->suspended->stacks = NULL;
 	env->suspended->valid = true;
 	return 0;
 }
@@ -510,7 +512,7 @@ static noinline int cosy_suspended_write(struct cosy_env *env,
 			flag = -EFAULT;
 	}
 	env->suspended = NULL;
-	kfree(suspended);
+	cosy_suspended_give(suspended);
 	return flag;
 }
 

@@ -18,12 +18,14 @@
 #include <linux/cosy.h>
 
 #include <cosy/exec.h>
+#include <cosy/function.h>
 
 #include "device/device.h"
 #include "device/export.h"
 #include "region/region.h"
 #include "region/reserved.h"
 #include "function/counters.h"
+#include "function/hooks.h"
 #include "coroutine.h"
 #include "cpu.h"
 #include "loop.h"
@@ -32,14 +34,15 @@
 
 /*
  * After this number of consecutive runs that the module has left for a call on a file, native code makes
- * the calls, because the module cannot: its operations need no compound. After so many of these runs,
- * the module gets another try.
+ * the calls, because the module cannot: its operations need no compound. The same after this number of
+ * consecutive calls of a user function that became up-calls, because an argument is not in a segment.
+ * After so many of these runs, the module gets another try.
  */
 #define LEFT_MAX	4
 #define SKIPPED_MAX	256
 
-/* Return true if the module would probably leave the compound for a file again. */
-static bool leaves_for_files(struct cosy_reserved *reserved)
+/* Return true if the module would probably leave the compound again. */
+static bool is_left_often(struct cosy_reserved *reserved)
 {
 	uint16_t skipped;
 
@@ -52,7 +55,7 @@ static bool leaves_for_files(struct cosy_reserved *reserved)
 	return skipped < SKIPPED_MAX;
 }
 
-/* Note whether the module has left a compound for a file. */
+/* Note whether the module has left a compound for what it cannot do. */
 static void note_left(struct cosy_reserved *reserved, bool left)
 {
 	uint8_t before = __atomic_load_n(&reserved->left, __ATOMIC_RELAXED);
@@ -61,6 +64,16 @@ static void note_left(struct cosy_reserved *reserved, bool left)
 		__atomic_store_n(&reserved->left, 0, __ATOMIC_RELAXED);
 	else if (before < LEFT_MAX)
 		__atomic_store_n(&reserved->left, before + 1, __ATOMIC_RELAXED);
+}
+
+/*
+ * Return true if a compound has a user function that the module cannot call: each call would be an
+ * up-call. With COSY_EXECUTOR=kernel it runs all the same.
+ */
+static bool functions_are_native(const struct cosy_region *region)
+{
+	return region->nfunctions && cosy_options().executor == COSY_EXECUTOR_AUTO &&
+	       !(cosy_function_hooks && cosy_function_hooks->may_run_in_kernel(region));
 }
 
 /* Return true if the region is loaded in the module; loads it the first time. */
@@ -77,14 +90,15 @@ static bool is_loaded(struct cosy_region *region, struct cosy_reserved *reserved
 	return err >= 0;
 }
 
-/* Return true if the loop can run compounds; false in a child. */
-static bool loop_runs_compounds(struct cosy_loop *loop)
+/* Return true if the loop can run a region's compound; false in a child. */
+static bool loop_runs(struct cosy_loop *loop, const struct cosy_region *region)
 {
+	const uint64_t calls = region->nfunctions ? COSY_ASYNC_FUNCTIONS : 0;
 	bool runs;
 
 	if (cosy_loop_enter(loop))
 		return false;
-	runs = !loop->closing && cosy_module_has(loop, COSY_MODULE_COMPOUNDS);
+	runs = !loop->closing && cosy_module_has(loop, COSY_MODULE_COMPOUNDS | calls);
 	cosy_loop_leave(loop);
 	return runs;
 }
@@ -104,16 +118,16 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 	reserved = cosy_reserved_get(region, COSY_EXECUTOR_KERNEL, &diag);
 	if (!reserved)
 		return false;
-	if (cosy_region_loses(region) || leaves_for_files(reserved)) {
+	if (cosy_region_loses(region) || functions_are_native(region) || is_left_often(reserved)) {
 		/* To ask the loop takes the ring from this thread. */
-		if (!reserved->counts || !loop_runs_compounds(task->loop))
+		if (!reserved->counts || !loop_runs(task->loop, region))
 			return false;
 		/* Perhaps called only to count. */
 		cosy_count(reserved->counts, &reserved->counts->runs, 1);
 		cosy_count(reserved->counts, &reserved->counts->native, 1);
 		return false;
 	}
-	if (!loop_runs_compounds(task->loop) || !is_loaded(region, reserved))
+	if (!loop_runs(task->loop, region) || !is_loaded(region, reserved))
 		return false;
 	cosy_count(reserved->counts, &reserved->counts->runs, 1);
 	task->region = region;
@@ -123,6 +137,7 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 	task->reloaded = false;
 	task->stays = false;
 	task->waited = false;
+	task->missed = 0;
 	return true;
 }
 
@@ -169,6 +184,61 @@ static void call_up(struct cosy_task *task, uint64_t number)
 	errno = task->error;
 	task->region->thunks[number](task->registers);
 	task->error = errno;
+}
+
+/* Make the argument for cosy_function_hooks. */
+static struct cosy_run run_of(const struct cosy_task *task, uint64_t value)
+{
+	return (struct cosy_run){
+		.handle = __atomic_load_n(&task->region->handle, __ATOMIC_RELAXED) - 1,
+		.pc = task->pc,
+		.value = value,
+	};
+}
+
+/*
+ * Make an up-call for which the module has left the compound. If it is a call of a user function, the
+ * module may make it from now on. If it often cannot, the function goes on natively.
+ */
+static void call_up_or_bind(struct cosy_task *task, uint64_t number)
+{
+	struct cosy_reserved *reserved = cosy_reserved_of(task->region);
+	struct cosy_run run = run_of(task, number);
+
+	if (!task->region->nfunctions || !cosy_function_hooks) {
+		call_up(task, number);
+		return;
+	}
+	if (cosy_function_hooks->upcall(task->region, reserved->counts, task->registers, &run)) {
+		task->pc = run.pc;
+		task->missed = 0;
+		return;
+	}
+	call_up(task, number);
+	if (functions_are_native(task->region)) {
+		cosy_task_ask(task);
+	} else if (++task->missed == LEFT_MAX &&
+		   cosy_options().executor == COSY_EXECUTOR_AUTO) {
+		__atomic_store_n(&reserved->left, LEFT_MAX, __ATOMIC_RELAXED);
+		cosy_task_ask(task);
+	}
+}
+
+/* A user function has failed. Returns only if it has run natively instead. */
+static void handle_failure(struct cosy_task *task, uint64_t status,
+			   const struct cosy_async_entry *entry)
+{
+	struct cosy_run run = run_of(task, status);
+
+	run.failure = (struct cosy_function_failure){
+		.address = entry->args[2],
+		.line = (uint32_t)entry->args[3],
+		.function = (uint32_t)(entry->args[3] >> 32),
+		.wrote = (uint32_t)entry->args[4],
+	};
+	cosy_function_hooks->failed(task->region, cosy_reserved_of(task->region)->counts,
+				    task->registers, &run);
+	task->pc = run.pc;
 }
 
 /*
@@ -395,11 +465,14 @@ static bool load_again(struct cosy_task *task, int64_t error)
 
 /* Execute the step for which the module has left the compound. */
 static enum step_end do_what_is_asked(struct cosy_task *task, uint32_t status,
-				      uint64_t value)
+				      uint64_t value, const struct cosy_async_entry *entry)
 {
 	switch (status) {
 	case COSY_UPCALL:
-		call_up(task, value);
+		call_up_or_bind(task, value);
+		return STEP_GOES_ON;
+	case COSY_FAILED:
+		handle_failure(task, value, entry);
 		return STEP_GOES_ON;
 	case COSY_RESULT:
 		take_result(task, (int64_t)value);
@@ -441,7 +514,7 @@ bool cosy_coroutine_done(struct cosy_task *task, int64_t result)
 	task->begun = true;
 	task->waited = status == COSY_AGAIN && result &&
 		       task->loop->module.page->features & COSY_ASYNC_GIVES_BACK;
-	switch (do_what_is_asked(task, status, (uint64_t)result)) {
+	switch (do_what_is_asked(task, status, (uint64_t)result, entry)) {
 	case STEP_UNDER_WAY:
 		return true;
 	case STEP_ENDED:

@@ -60,7 +60,9 @@ static void compound_done(struct cosy_loop *loop, uint32_t slot,
 						   &loop->module.entries[slot];
 
 	own->status = entry->status;
-	own->args[1] = entry->args[1];
+	/* Where it was left, and how a user function has failed. */
+	for (int i = 1; i <= 4; i++)
+		own->args[i] = entry->args[i];
 	loop->module.compounds--;
 	loop->module.inside--;
 	cosy_complete(loop, slot, (int64_t)entry->args[0]);

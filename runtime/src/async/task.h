@@ -57,6 +57,7 @@ struct task_frame {
  * @in_call: it is suspended for a call of the compound
  * @waited:  the module has waited to make the call at which the compound continues
  * @asks:    the function calls cosy_task_region() in the next iteration of its loop
+ * @missed:  number of consecutive calls of user functions that became up-calls
  */
 struct cosy_task {
 	int64_t value;
@@ -86,6 +87,7 @@ struct cosy_task {
 	bool in_call;
 	bool waited;
 	bool asks;
+	uint8_t missed;
 };
 
 /** cosy_task_ask() - let the function choose again how the next iteration of its loop is executed */

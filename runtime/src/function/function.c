@@ -236,7 +236,7 @@ static void load(struct state *state, struct cosy_segment *segment)
 	}
 	pthread_mutex_lock(&state->lock);
 	program->next = state->programs;
-	state->programs = program;
+	__atomic_store_n(&state->programs, program, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&state->lock);
 }
 
@@ -297,7 +297,7 @@ static void segment_gone(struct cosy_segment *segment)
 				at = &program->next;
 				continue;
 			}
-			*at = program->next;
+			__atomic_store_n(at, program->next, __ATOMIC_RELAXED);
 			program_free(program, false);
 		}
 		pthread_mutex_unlock(&state->lock);
@@ -645,7 +645,8 @@ static void report(const struct cosy_function *function,
 		break;
 	case COSY_FUNCTION_LOST:
 		what = "was suspended and cannot resume: its segment was"
-		       " destroyed, or this is a child process";
+		       " destroyed, the descriptor of its loop was closed,"
+		       " or this is a child process";
 		break;
 	default:
 		what = "runs for too long (the module's parameter function_time)";
@@ -741,9 +742,22 @@ static void failed(const struct cosy_region *region, struct cosy_counts *counts,
 	run->pc += 1 + op->width;
 }
 
+static bool may_run_in_kernel(const struct cosy_region *region)
+{
+	for (uint32_t i = 0; i < region->nfunctions; i++) {
+		const struct state *state = region->functions[i]->state;
+
+		if (!state || __atomic_load_n(&state->place, __ATOMIC_RELAXED) == PLACE_NATIVE ||
+		    !__atomic_load_n(&state->programs, __ATOMIC_RELAXED))
+			return false;
+	}
+	return true;
+}
+
 static const struct cosy_function_hooks hooks = {
 	.upcall = upcall,
 	.failed = failed,
+	.may_run_in_kernel = may_run_in_kernel,
 };
 
 /*

@@ -26,6 +26,9 @@ struct cosy_counts;
  *	    that is possible, and the run resumes at run->pc. Otherwise raises the signal that the
  *	    native code would have raised, and returns only by longjmp() out of its handler
  *
+ * @may_run_in_kernel: test whether the module may call all user functions of a region: none runs
+ *	    natively for good, and each is loaded for a segment
+ *
  * @counts: counts of the region; NULL if they are not needed. Async-signal-safe, thread-safe.
  */
 struct cosy_function_hooks {
@@ -33,6 +36,7 @@ struct cosy_function_hooks {
 		       uint64_t *frame, struct cosy_run *run);
 	void (*failed)(const struct cosy_region *region, struct cosy_counts *counts,
 		       uint64_t *frame, struct cosy_run *run);
+	bool (*may_run_in_kernel)(const struct cosy_region *region);
 };
 
 /** cosy_function_hooks - set by cosy_functions_add(); NULL if there are no user functions */

@@ -114,15 +114,20 @@ struct cosy_async_entry {
  * It completes with COSY_ENTRY_DONE when the compound has ended: args[0] is the number of the
  * exit, and the outputs are in the registers. If it is negative, nothing has been executed:
  * -EBADF, -EINVAL, -ENOENT and -EFAULT for the arguments, -ENOMEM, -EDQUOT, -EBUSY if the
- * thread is traced, and -EOPNOTSUPP for a compound that calls user functions, or if runs are
- * limited (max_run_ms).
+ * thread is traced, and -EOPNOTSUPP if runs are limited (max_run_ms), or, without
+ * COSY_ASYNC_FUNCTIONS, for a compound that calls user functions.
  *
  * It completes with COSY_ENTRY_LEFT when the compound was left: args[0] is the value, and
- * args[1] is pc | status << 32 (cosy/status.h: UPCALL, STEP or RESULT; AGAIN if a thread of the
- * process has closed a descriptor of the loop). With AGAIN and COSY_ASYNC_GIVES_BACK, args[0] is 1
- * if the compound has waited to make the call at the pc, otherwise 0. The registers are written
- * back. To resume it, submit it again with COSY_COMPOUND_RESUMED. The executor keeps its memory
- * for the compound until the entry is used for anything else.
+ * args[1] is pc | status << 32 (cosy/status.h: UPCALL, STEP, RESULT or FAILED; AGAIN if a thread of
+ * the process has closed a descriptor of the loop). With AGAIN and COSY_ASYNC_GIVES_BACK, args[0]
+ * is 1 if the compound has waited to make the call at the pc, otherwise 0. With FAILED, a user
+ * function has failed: args[0] is an enum cosy_function_status, and of a struct
+ * cosy_function_failure args[2] is the address, args[3] line | function << 32, args[4] wrote. The
+ * registers are written back. To resume it, submit it again with COSY_COMPOUND_RESUMED. The
+ * executor keeps its memory for the compound until the entry is used for anything else.
+ *
+ * A user function that is suspended, for a signal or because its time slice is over, resumes when
+ * the loop is entered again.
  *
  * With COSY_COMPOUND_MOVES the executor keeps nothing. So the compound can be resumed with any
  * entry, also of another loop of the process. It is also left after a call that has failed with
@@ -207,6 +212,7 @@ struct cosy_async_page {
 #define COSY_ASYNC_MOVES	(1ull << 10)	/* COSY_COMPOUND_MOVES */
 #define COSY_ASYNC_GIVES_BACK	(1ull << 11)	/* args[0] with AGAIN, see COSY_ENTRY_COMPOUND */
 #define COSY_ASYNC_RING		(1ull << 12)	/* see linux/cosy_ring.h */
+#define COSY_ASYNC_FUNCTIONS	(1ull << 13)	/* compounds call user functions */
 
 /**
  * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop
