@@ -61,6 +61,8 @@ ASYNC_CALLS = ("page1", "page64", "cpu1", "cpu64", "statx1", "statx64", "wait-ca
                "handover", "handover64")
 # "functions": by COSY_ASYNC functions, in batches.
 SERVERS = (*ASYNC, "functions")
+# "module": by COSY_ASYNC functions in the module, which call a COSY_FUNCTION.
+CACHES = (*SERVERS, "module")
 # open, fstat, read and close of a cached file. io_uring has no operation that does the same.
 FILES = ("file1", "file64")
 # First those that users have: the client is another process, or other connections are active each
@@ -119,7 +121,7 @@ BENCHES = (
     *(Bench(name, "async", ("native", "user", "entries", "functions"), fs="tmpfs")
       for name in FILES),
     Bench("read-cold", "async", ASYNC, fs="disk"),
-    *(Bench(name, "echo", SERVERS) for name in ECHO),
+    *(Bench(name, "echo", CACHES if name in CACHE else SERVERS) for name in ECHO),
     Bench("interpreter"),
     Bench("native-overhead"),
     Bench("compile"),

@@ -82,17 +82,17 @@ def wall_clock(results, benches):
 
 def operations(results, benches):
     """Print the costs of operations of a loop, with those of system calls and epoll."""
-    rows = [("per operation or request", *catalogue.SERVERS,
-             *(f"{way}/native" for way in catalogue.SERVERS[1:]), "spread")]
+    rows = [("per operation or request", *catalogue.CACHES,
+             *(f"{way}/native" for way in catalogue.CACHES[1:]), "spread")]
     for bench in benches:
         if not bench.asynchronous or not results.has(bench.name, "native"):
             continue
         value = {way: results.median(bench.name, way) if results.has(bench.name, way) else None
-                 for way in catalogue.SERVERS}
+                 for way in catalogue.CACHES}
         spread = max(results.spread(bench.name, way) for way in value if value[way] is not None)
-        rows.append((bench.name, *(_cell(value[way]) for way in catalogue.SERVERS),
+        rows.append((bench.name, *(_cell(value[way]) for way in catalogue.CACHES),
                      *(_cell(value[way] and value[way] / value["native"], "{:.2f}")
-                       for way in catalogue.SERVERS[1:]), f"{spread:.1f} %"))
+                       for way in catalogue.CACHES[1:]), f"{spread:.1f} %"))
     if len(rows) > 1:
         print("Guest instructions of asynchronous operations (echo: without the clients' own)")
         _table(rows)

@@ -122,7 +122,7 @@ static bench_loop *loop_of(const struct bench *bench, const char *way)
 
 static _Noreturn void usage(const char *program, const struct bench *benches)
 {
-	fprintf(stderr, "usage: %s BENCH native|compound|fast|bound|io_uring|user|entries|functions"
+	fprintf(stderr, "usage: %s BENCH native|compound|fast|bound|io_uring|user|entries|functions|module"
 		" [-r RUNS] [-n COUNT] [-i] [-d DIR]\nBENCH:", program);
 	for (; benches->name; benches++)
 		fprintf(stderr, " %s", benches->name);

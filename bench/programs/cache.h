@@ -2,51 +2,58 @@
 /*
  * cache.h - a small cache: what a server does with a request.
  *
- *	SET key value	-> OK
+ *	SET key value	-> OK, or FULL
  *	GET key		-> VALUE value, or NONE
  *
  * A request and an answer are one line. The functions are in a header, so that the plugin sees them
- * as those of a server that is one file.
+ * as those of a server that is one file. They use no memory but that of a struct cache, so that they
+ * may also be part of a COSY_FUNCTION.
  */
 #ifndef CACHE_H
 #define CACHE_H
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CACHE_LINE    64 /* Bytes of a line, with its end. */
 #define CACHE_BUCKETS 1024
+#define CACHE_ITEMS   1024
 
 struct cache_item {
 	struct cache_item *next;
 	char key[CACHE_LINE], value[CACHE_LINE];
 };
 
-static struct cache_item *cache_table[CACHE_BUCKETS];
+/* struct cache - a cache; all 0 at first. @used: number of @items that are in use */
+struct cache {
+	struct cache_item *buckets[CACHE_BUCKETS];
+	unsigned int used;
+	struct cache_item items[CACHE_ITEMS];
+};
 
 /* Return the place of the item @key, which is NULL if there is none. */
-static struct cache_item **cache_find(const char *key)
+static struct cache_item **cache_find(struct cache *cache, const char *key)
 {
 	unsigned int hash = 5381;
 	struct cache_item **item;
 
 	for (const char *c = key; *c; c++)
 		hash = hash * 33 + (unsigned char)*c;
-	item = &cache_table[hash % CACHE_BUCKETS];
+	item = &cache->buckets[hash % CACHE_BUCKETS];
 	while (*item && strcmp((*item)->key, key))
 		item = &(*item)->next;
 	return item;
 }
 
-static size_t cache_set(const char *key, const char *value, char *answer)
+static size_t cache_set(struct cache *cache, const char *key, const char *value, char *answer)
 {
-	struct cache_item **item = cache_find(key);
+	struct cache_item **item = cache_find(cache, key);
 
+	if (!*item && cache->used == CACHE_ITEMS) {
+		memcpy(answer, "FULL\n", 5);
+		return 5;
+	}
 	if (!*item) {
-		*item = calloc(1, sizeof(**item));
-		if (!*item)
-			abort();
+		*item = &cache->items[cache->used++];
 		strcpy((*item)->key, key);
 	}
 	strcpy((*item)->value, value);
@@ -54,9 +61,9 @@ static size_t cache_set(const char *key, const char *value, char *answer)
 	return 3;
 }
 
-static size_t cache_get(const char *key, char *answer)
+static size_t cache_get(struct cache *cache, const char *key, char *answer)
 {
-	const struct cache_item *item = *cache_find(key);
+	const struct cache_item *item = *cache_find(cache, key);
 	size_t size;
 
 	if (!item) {
@@ -86,7 +93,7 @@ static char *cache_word(char **line)
  *
  * Return: the size of the answer in @answer, of 2 * CACHE_LINE bytes; 0 if the request is incomplete.
  */
-static size_t cache_answer(char *in, size_t size, char *answer)
+static size_t cache_answer(struct cache *cache, char *in, size_t size, char *answer)
 {
 	char *end = memchr(in, '\n', size), *key;
 	const char *command;
@@ -97,9 +104,9 @@ static size_t cache_answer(char *in, size_t size, char *answer)
 	command = cache_word(&in);
 	key = cache_word(&in);
 	if (!strcmp(command, "GET"))
-		return cache_get(key, answer);
+		return cache_get(cache, key, answer);
 	if (!strcmp(command, "SET"))
-		return cache_set(key, in, answer);
+		return cache_set(cache, key, in, answer);
 	memcpy(answer, "ERROR\n", 6);
 	return 6;
 }

@@ -33,6 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cosy.h>
 #include <cosy/async.h>
 #include <cosy/task.h>
 
@@ -82,7 +83,8 @@ static unsigned int echoed;
 static bool apart;     /* the server is another process */
 static bool changed;   /* change() is called for each request */
 static bool at_random; /* the active connections begin at a random one */
-static bool cache;     /* the server is a cache */
+static bool caches;    /* the server is a cache */
+static struct cache cache;
 static double clients; /* the cost of the clients alone */
 static struct cosy_loop *loop;
 static int epoll;
@@ -120,7 +122,7 @@ static void clients_receive(void)
 		struct connection *c = &connections[(first + i) % nconnections];
 		ssize_t n = recv(c->client, answer, sizeof(answer), 0);
 
-		if (n <= 0 || (cache ? answer[n - 1] != '\n' : n != SIZE))
+		if (n <= 0 || (caches ? answer[n - 1] != '\n' : n != SIZE))
 			failed("recv", n < 0 ? errno : EIO);
 	}
 	first = (at_random ? (unsigned int)random() : first + active) % nconnections;
@@ -141,7 +143,7 @@ static size_t answer(struct connection *c, size_t n)
 {
 	size_t size;
 
-	if (!cache) {
+	if (!caches) {
 		if (n != SIZE)
 			failed("the server's request", EIO);
 		if (changed)
@@ -149,7 +151,7 @@ static size_t answer(struct connection *c, size_t n)
 		return n;
 	}
 	c->have += n;
-	size = cache_answer(c->buffer, c->have, c->out);
+	size = cache_answer(&cache, c->buffer, c->have, c->out);
 	if (size)
 		c->have = 0;
 	else if (c->have == SIZE)
@@ -159,7 +161,7 @@ static size_t answer(struct connection *c, size_t n)
 
 static char *answer_of(struct connection *c)
 {
-	return cache ? c->out : c->buffer;
+	return caches ? c->out : c->buffer;
 }
 
 static void serve_request(struct connection *c)
@@ -263,7 +265,7 @@ COSY_ASYNC static ssize_t serve_cache(struct connection *c)
 
 	while ((n = recv(c->server, c->buffer + have, SIZE - have, 0)) > 0) {
 		have += (size_t)n;
-		size = cache_answer(c->buffer, have, c->out);
+		size = cache_answer(&cache, c->buffer, have, c->out);
 		if (!size)
 			continue;
 		have = 0;
@@ -273,17 +275,71 @@ COSY_ASYNC static ssize_t serve_cache(struct connection *c)
 	return n;
 }
 
+/*
+ * struct module_connection - what a server keeps of a connection that is served in the module
+ * @fd:	    the connection
+ * @cache:  the cache
+ * @buffer: @out: as in struct connection
+ */
+struct module_connection {
+	int fd;
+	struct cache *cache;
+	char buffer[SIZE];
+	char out[2 * CACHE_LINE];
+};
+
+COSY_FUNCTION
+static size_t answer_in_module(struct cache *from, char *in, size_t size, char *out)
+{
+	return cache_answer(from, in, size, out);
+}
+
+/* The same as serve_cache(), but for the memory, and that the module answers, too. */
+COSY_ASYNC static ssize_t serve_in_module(struct module_connection *c)
+{
+	ssize_t n;
+	size_t have = 0, size;
+
+	while ((n = recv(c->fd, c->buffer + have, SIZE - have, 0)) > 0) {
+		have += (size_t)n;
+		size = answer_in_module(c->cache, c->buffer, have, c->out);
+		if (!size)
+			continue;
+		have = 0;
+		if (send(c->fd, c->out, size, 0) < 0)
+			break;
+	}
+	return n;
+}
+
+static int spawn_in_module(const struct connection *c)
+{
+	static struct cache *in_segment;
+	struct module_connection *of = cosy_calloc(1, sizeof(*of));
+
+	if (!in_segment)
+		in_segment = cosy_calloc(1, sizeof(*in_segment));
+	if (!of || !in_segment)
+		bench_die("cosy_calloc");
+	of->fd = c->server;
+	of->cache = in_segment;
+	return COSY_SPAWN(loop, serve_in_module(of));
+}
+
 /* Start the function of a connection. Return 0, or -errno. */
 static int spawn(struct connection *c)
 {
-	if (cache)
+	if (!strcmp(way, "module"))
+		return spawn_in_module(c);
+	if (caches)
 		return COSY_SPAWN(loop, serve_cache(c));
 	return changed ? COSY_SPAWN(loop, change_one(c)) : COSY_SPAWN(loop, serve_one(c));
 }
 
 static bool by_functions(void)
 {
-	return !strcmp(way, "functions") || !strcmp(way, "user-functions");
+	return !strcmp(way, "functions") || !strcmp(way, "user-functions") ||
+	       !strcmp(way, "module");
 }
 
 /*
@@ -416,7 +472,7 @@ static void tcp_pair(int pair[2])
 static void prepare_requests(struct connection *c, unsigned int n)
 {
 	c->sizes[0] = c->sizes[1] = SIZE;
-	if (!cache)
+	if (!caches)
 		return;
 	c->sizes[0] = (size_t)snprintf(c->requests[0], SIZE, "SET key-%u the-value-of-%u\n", n, n);
 	c->sizes[1] = (size_t)snprintf(c->requests[1], SIZE, "GET key-%u\n", n);
@@ -502,7 +558,7 @@ static void prepare(void)
 	apart = parameter & PROCESS;
 	changed = parameter & CHANGED;
 	at_random = parameter & RANDOM;
-	cache = parameter & CACHE;
+	caches = parameter & CACHE;
 	connect_all(parameter & TCP);
 }
 
