@@ -219,15 +219,23 @@ static bool uses(const struct cosy_loop *loop, uint32_t slot, uint32_t first, ui
 	return cosy_fd_is_in(cosy_slot_fd(loop, slot), first, last);
 }
 
-/* Return true if a thread of the pool makes a call on one of the descriptors in the module. */
+/*
+ * Return true if threads of the pool make calls on the descriptors in the module: what could not be
+ * cancelled. If the module gives such a call back, no thread makes it: see cosy_slot.cancelled.
+ */
 static bool used_in_module(const struct cosy_loop *loop, const struct cosy_pool *pool,
 			   uint32_t first, uint32_t last)
 {
+	bool used = false;
+
 	for (uint32_t slot = pool->lent.head; slot != COSY_NO_SLOT;
-	     slot = loop->page.slots[slot].queue_next)
-		if (uses(loop, slot, first, last) && cosy_module_is_running(loop, slot))
-			return true;
-	return false;
+	     slot = loop->page.slots[slot].queue_next) {
+		if (uses(loop, slot, first, last)) {
+			loop->page.slots[slot].cancelled = true;
+			used = true;
+		}
+	}
+	return used;
 }
 
 /*

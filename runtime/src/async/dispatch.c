@@ -82,6 +82,11 @@ void cosy_compound_refused(struct cosy_loop *loop, uint32_t slot)
 static void lent_back(struct cosy_loop *loop, uint32_t slot, bool made, int64_t result)
 {
 	loop->module.inside--;
+	/* Its descriptor was closed meanwhile. */
+	if (!made && loop->page.slots[slot].cancelled) {
+		made = true;
+		result = -ECANCELED;
+	}
 	cosy_thread_returned(loop, slot, made);
 	if (made)
 		cosy_thread_made(loop, slot, result);

@@ -16,15 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "device/sys.h"
 #include "loop.h"
 #include "thread.h"
 
 #define STACK_SIZE	(128u << 10)
-/* CPU time of a thread, in ns, after which its call has looked the descriptor up: that takes 1 us. */
-#define BEGINS_WITHIN	1000000u
 
 void cosy_pool_init(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t max)
 {
@@ -141,8 +138,11 @@ static void work_in_module(struct cosy_caller *caller)
 		return;
 	lent_no_longer(loop, slot);
 	if (!cosy_module_take(loop, slot, &result)) {
-		make_call(caller, slot);
-		return;
+		if (!loop->page.slots[slot].cancelled) {
+			make_call(caller, slot);
+			return;
+		}
+		result = -ECANCELED;
 	}
 	loop->info.handed_over++;
 	/* The thread may have left the module for such a signal. */
@@ -362,16 +362,6 @@ static bool runs(const struct cosy_caller *caller)
 	return state && state[1] == ' ' && strchr("RtT", state[2]);
 }
 
-static uint64_t cpu_time(const struct cosy_caller *caller)
-{
-	struct timespec time = { 0 };
-	clockid_t clock;
-
-	if (!pthread_getcpuclockid(caller->id, &clock))
-		clock_gettime(clock, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static void wait_a_moment(void)
 {
 	const struct timespec moment = { .tv_nsec = 20000 };
@@ -381,17 +371,14 @@ static void wait_a_moment(void)
 
 void cosy_caller_let_begin(const struct cosy_caller *caller)
 {
-	uint64_t start;
-
 	while (caller->slot != COSY_NO_SLOT &&
 	       !__atomic_load_n(&caller->begins, __ATOMIC_ACQUIRE))
 		wait_a_moment();
 	/*
 	 * If the thread waits now, then in its call, where the kernel has looked the descriptor up, or
-	 * after it, for the lock.
+	 * after it, for the lock. CPU time says nothing: in a VM, it also counts time of the host.
 	 */
-	start = cpu_time(caller);
-	while (runs(caller) && cpu_time(caller) - start < BEGINS_WITHIN)
+	while (runs(caller))
 		wait_a_moment();
 }
 
