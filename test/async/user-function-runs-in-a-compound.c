@@ -69,6 +69,31 @@ static uint64_t quotient(uint64_t value, uint64_t divisor)
 	return value / divisor;
 }
 
+/* Has a stack, and writes nothing else. */
+COSY_FUNCTION
+static uint64_t look(const struct request *r)
+{
+	uint64_t counts[16] = { 0 }, sum = r->value;
+
+	for (uint64_t i = 0; i < r->rounds; i++) {
+		counts[sum % 16]++;
+		sum = sum * 31 + counts[i % 16];
+	}
+	return sum;
+}
+
+COSY_ASYNC static long looks(struct client *c)
+{
+	long n;
+
+	while ((n = recv(c->fd, &c->in, sizeof(c->in), 0)) > 0) {
+		c->out = look(&c->in);
+		if (send(c->fd, &c->out, sizeof(c->out), MSG_NOSIGNAL) < 0)
+			return -errno;
+	}
+	return n < 0 ? -errno : 0;
+}
+
 COSY_ASYNC static long answer(struct client *c)
 {
 	long n, served = 0;
@@ -278,6 +303,36 @@ static void close_on_tick(int nr)
 	close_loops();
 }
 
+/*
+ * A function that has not written begins again if the loop is lost while it is suspended. Its stack,
+ * of which there are eight, is free again.
+ */
+static void begins_again(void)
+{
+	struct sigaction action = { .sa_handler = close_on_tick };
+	struct itimerval soon = { { 0, 0 }, { 0, 20000 } };
+	const struct request request = { 4000000, 7 };
+	const uint64_t sum = look(&request);
+
+	sigaction(SIGALRM, &action, NULL);
+	for (int round = 0; round < 10; round++) {
+		struct cosy_async op = { 0 };
+		struct client *c;
+		int peer;
+
+		loop = make_loop();
+		c = connect_client(&peer);
+		EQUAL(COSY_SPAWN(loop, looks(c), .op = &op), 0);
+		ask(peer, 1, 1);
+		EQUAL(setitimer(ITIMER_REAL, &soon, NULL), 0);
+		EQUAL(ask(peer, request.rounds, request.value), sum);
+		EQUAL(close(peer), 0);
+		EQUAL(result_of(loop, &op), 0);
+		cosy_loop_destroy(loop);
+		EQUAL(close(c->fd), 0);
+	}
+}
+
 /* A function that has written, and is suspended while the loop is lost, cannot go on. */
 static void is_lost_while_suspended(void)
 {
@@ -312,6 +367,7 @@ int main(int argc, char **argv)
 	serves_from_elsewhere();
 	loses_the_loop();
 	cosy_loop_destroy(loop);
+	begins_again();
 	puts("passed");
 	return 0;
 }
