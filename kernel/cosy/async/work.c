@@ -621,9 +621,8 @@ static bool cosy_lent_made(struct cosy_loop *loop, struct cosy_lent *lent,
 	 * The signal of a call is for this thread, so it has to return to user mode. A call that
 	 * has transferred a part returns its size, and raises SIGPIPE, too.
 	 */
-	if (end == COSY_CALL_MADE &&
-	    (sigismember(&current->pending.signal, SIGPIPE) ||
-	     sigismember(&current->pending.signal, SIGXFSZ)))
+	if (result == -EPIPE || result == -EFBIG ||
+	    (end == COSY_CALL_MADE && sigismember(&current->pending.signal, SIGPIPE)))
 		takes = true;
 	/* Before Linux 6.6 the return to user mode releases the file: it is a part of close(). */
 	if (lent->parked.call.nr == __NR_close && task_work_pending(current))
