@@ -119,8 +119,7 @@ cosy_coroutine_alloc(struct cosy_loop *loop, u32 index,
 		cosy_quota_uncharge(owner, charge);
 		return ERR_PTR(-ENOMEM);
 	}
-	cosy_parked_init(&co->parked, loop, index);
-	co->parked.is_coroutine = true;
+	cosy_parked_init(&co->parked, COSY_PARKED_COMPOUND, loop, index);
 	co->compound = compound;
 	co->owner = owner;
 	co->charged = charge;

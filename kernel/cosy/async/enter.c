@@ -183,9 +183,14 @@ static bool cosy_entry_is_valid(u64 word)
 /* Return true if the process has the entry, although the loop still keeps something for it. */
 static bool cosy_parked_is_left(struct cosy_parked *parked)
 {
-	if (parked->is_lent)
+	switch (parked->kind) {
+	case COSY_PARKED_COMPOUND:
+		return cosy_coroutine_is_left(parked);
+	case COSY_PARKED_LENT:
 		return cosy_lent_is_taken(parked);
-	return parked->is_coroutine && cosy_coroutine_is_left(parked);
+	default:
+		return false;
+	}
 }
 
 /*
@@ -220,7 +225,7 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 	bool is_compound = valid && call.nr == COSY_ENTRY_COMPOUND;
 
 	/* Only a compound that was left can be continued. */
-	if (parked && !(is_compound && parked->is_coroutine))
+	if (parked && !(is_compound && parked->kind == COSY_PARKED_COMPOUND))
 		cosy_unpark(parked);
 	if (!valid) {
 		*ret = cosy_loop_complete(loop, index, COSY_ENTRY_DONE,
@@ -295,11 +300,14 @@ static __always_inline int cosy_loop_submitted(struct cosy_loop *loop,
 static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 			   struct cosy_parked *parked)
 {
-	if (parked->is_lent)
+	switch (parked->kind) {
+	case COSY_PARKED_LENT:
 		return cosy_lent_ready(loop, parked);
-	if (parked->is_reading)
+	case COSY_PARKED_READING:
 		return cosy_reading_ready(loop, st, parked);
-	return cosy_coroutine_ready(loop, st, parked);
+	default:
+		return cosy_coroutine_ready(loop, st, parked);
+	}
 }
 
 /* Return true if an entry can be executed. */
@@ -373,11 +381,11 @@ static loff_t cosy_loop_cancel(struct cosy_loop *loop, u64 index)
 	parked = loop->parked[index];
 	if (!parked)
 		return -ENOENT;
-	if (parked->is_coroutine) {
+	if (parked->kind == COSY_PARKED_COMPOUND) {
 		cosy_coroutine_cancel(parked);
 		return COSY_ASYNC_ENTERED;
 	}
-	if (parked->is_lent) {
+	if (parked->kind == COSY_PARKED_LENT) {
 		loff_t ret = cosy_lent_cancel(loop, parked);
 
 		if (ret < 0)
@@ -453,6 +461,7 @@ static void cosy_loop_give_back(struct cosy_loop *loop)
 	/* Acquire: another thread may have just made it. */
 	struct cosy_ring *ring = smp_load_acquire(&loop->ring);
 	struct cosy_state st __uninitialized;
+	struct cosy_parked *parked;
 	u32 i;
 
 	WRITE_ONCE(loop->closed, false);
@@ -460,10 +469,11 @@ static void cosy_loop_give_back(struct cosy_loop *loop)
 		cosy_ring_return(ring);
 	cosy_loop_state(&st);
 	for (i = 0; i < loop->nentries; i++) {
-		if (loop->parked[i] && loop->parked[i]->is_coroutine)
-			cosy_coroutine_give_back(loop, &st, loop->parked[i]);
-		else if (loop->parked[i] && loop->parked[i]->is_lent)
-			cosy_lent_give_back(loop, loop->parked[i]);
+		parked = loop->parked[i];
+		if (parked && parked->kind == COSY_PARKED_COMPOUND)
+			cosy_coroutine_give_back(loop, &st, parked);
+		else if (parked && parked->kind == COSY_PARKED_LENT)
+			cosy_lent_give_back(loop, parked);
 		if (!(i & 0xff))
 			cond_resched();
 	}

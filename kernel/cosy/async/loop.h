@@ -208,6 +208,13 @@ struct cosy_target {
 	u8 kind;
 };
 
+/** enum cosy_parked_kind - for what the loop keeps a struct cosy_parked, and what contains it */
+enum cosy_parked_kind {
+	COSY_PARKED_COMPOUND, /* struct cosy_coroutine */
+	COSY_PARKED_LENT,     /* struct cosy_lent: a thread makes the call */
+	COSY_PARKED_READING,  /* struct cosy_reading */
+};
+
 /**
  * struct cosy_parked - an entry that runs a compound, reads, or is a thread's
  * @wait:   link in the file's wait queue
@@ -216,10 +223,8 @@ struct cosy_target {
  * @target: what it waits for; its object is NULL if it waits for nothing
  * @events: the events for which it waits
  * @index:  index of the entry
+ * @kind:   what contains this
  * @silent: the completion does not appear in the ring
- * @is_coroutine: this is part of a struct cosy_coroutine
- * @is_lent: this is part of a struct cosy_lent
- * @is_reading: this is part of a struct cosy_reading
  * @call:   the call, to be made again
  */
 struct cosy_parked {
@@ -229,10 +234,8 @@ struct cosy_parked {
 	struct cosy_target target;
 	__poll_t events;
 	u32 index;
+	enum cosy_parked_kind kind;
 	bool silent;
-	bool is_coroutine;
-	bool is_lent;
-	bool is_reading;
 	struct cosy_async_call call;
 };
 
@@ -317,8 +320,8 @@ static inline bool cosy_loop_is_entered(const struct cosy_loop *loop)
 
 /* park.c */
 u64 cosy_park_cost(void);
-void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
-		      u32 index);
+void cosy_parked_init(struct cosy_parked *parked, enum cosy_parked_kind kind,
+		      struct cosy_loop *loop, u32 index);
 void cosy_parked_unqueue(struct cosy_parked *parked);
 bool cosy_park_is_futile(struct file *file, __poll_t events);
 bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags);

@@ -198,11 +198,12 @@ static void cosy_parked_look(struct cosy_parked *parked, struct file *file)
 /**
  * cosy_parked_init() - initialise a struct cosy_parked that waits for nothing
  * @parked: the structure
+ * @kind:   what contains it
  * @loop:   the loop
  * @index:  index of its entry
  */
-void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
-		      u32 index)
+void cosy_parked_init(struct cosy_parked *parked, enum cosy_parked_kind kind,
+		      struct cosy_loop *loop, u32 index)
 {
 	init_waitqueue_func_entry(&parked->wait, cosy_parked_wake);
 	INIT_LIST_HEAD(&parked->ready);
@@ -210,10 +211,8 @@ void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
 	parked->target = (struct cosy_target){};
 	parked->events = 0;
 	parked->index = index;
+	parked->kind = kind;
 	parked->silent = false;
-	parked->is_coroutine = false;
-	parked->is_lent = false;
-	parked->is_reading = false;
 }
 
 static __poll_t cosy_parked_events(u8 flags)
@@ -469,7 +468,7 @@ static void cosy_queue_interrupt(wait_queue_head_t *queue, void *argument)
 		if (wait->func != cosy_parked_wake)
 			continue;
 		parked = container_of(wait, struct cosy_parked, wait);
-		if (parked->loop != interruption->loop || !parked->is_coroutine ||
+		if (parked->loop != interruption->loop || parked->kind != COSY_PARKED_COMPOUND ||
 		    !cosy_coroutine_waits(parked, interruption->fd))
 			continue;
 		cosy_coroutine_interrupt(parked);
@@ -517,7 +516,7 @@ unsigned int cosy_park_interrupt_stale(struct cosy_loop *loop, int fd)
 		if (!(i & 0xff))
 			cond_resched();
 		parked = loop->parked[i];
-		if (!parked || !parked->is_coroutine || !parked->target.queue ||
+		if (!parked || parked->kind != COSY_PARKED_COMPOUND || !parked->target.queue ||
 		    !cosy_coroutine_waits(parked, fd) ||
 		    cosy_parked_is_current(parked, found.file))
 			continue;
@@ -539,15 +538,18 @@ void cosy_unpark(struct cosy_parked *parked)
 	struct cosy_loop *loop = parked->loop;
 
 	WRITE_ONCE(loop->parked[parked->index], NULL);
-	if (parked->is_reading) {
-		cosy_reading_free(parked);
-		return;
-	}
-	cosy_parked_unqueue(parked);
-	if (parked->is_coroutine)
+	if (parked->kind != COSY_PARKED_READING)
+		cosy_parked_unqueue(parked);
+	switch (parked->kind) {
+	case COSY_PARKED_COMPOUND:
 		cosy_coroutine_free(parked);
-	else
+		break;
+	case COSY_PARKED_LENT:
 		cosy_lent_free(parked);
+		break;
+	case COSY_PARKED_READING:
+		cosy_reading_free(parked);
+	}
 }
 
 /**

@@ -260,8 +260,7 @@ static long cosy_reading_begin(struct cosy_loop *loop, u32 index, u8 flags,
 		kfree(reading);
 		return err;
 	}
-	cosy_parked_init(&reading->parked, loop, index);
-	reading->parked.is_reading = true;
+	cosy_parked_init(&reading->parked, COSY_PARKED_READING, loop, index);
 	reading->parked.silent = flags & COSY_ENTRY_SILENT;
 	reading->parked.call = *call;
 	reading->done = 0;

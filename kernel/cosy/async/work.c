@@ -289,8 +289,7 @@ bool cosy_work_queue(struct cosy_loop *loop, u32 index, u8 flags,
 		     sizeof(struct cosy_parked) + sizeof(struct socket_alloc));
 	if (!lent)
 		return false;
-	cosy_parked_init(&lent->parked, loop, index);
-	lent->parked.is_lent = true;
+	cosy_parked_init(&lent->parked, COSY_PARKED_LENT, loop, index);
 	lent->parked.silent = flags & COSY_ENTRY_SILENT;
 	lent->parked.call = *call;
 	lent->takes = flags & COSY_ENTRY_TAKE;
