@@ -36,12 +36,11 @@ static COSY_ALWAYS_INLINE bool cosy_is_reported(long nr, const struct cosy_descr
 		(d->kind == COSY_KIND_SOCKET || d->kind == COSY_KIND_PIPE));
 }
 
-/* Return true if the call can be made now. It cannot before attempts of the batch. */
-static inline bool cosy_can_transfer(const struct cosy_loop *loop,
-				     const struct cosy_async_entry *entry,
+/* Return true if a call with @flags can be made now. It cannot before attempts of the batch. */
+static inline bool cosy_can_transfer(const struct cosy_loop *loop, uint64_t flags,
 				     const struct cosy_descriptor *d)
 {
-	return !(entry->args[3] & COSY_UNUSUAL) && d->kind == COSY_KIND_SOCKET &&
+	return !(flags & COSY_UNUSUAL) && d->kind == COSY_KIND_SOCKET &&
 	       !loop->attempts.count;
 }
 
@@ -121,7 +120,7 @@ cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
 	bool reported;
 
 	if (!d || s->cancelled || d->head[list] != COSY_NO_SLOT ||
-	    !cosy_can_transfer(loop, entry, d))
+	    !cosy_can_transfer(loop, entry->args[3], d))
 		return false;
 	cosy_page_taken(&loop->page);
 	reported = cosy_is_reported(nr, d);
@@ -172,6 +171,18 @@ static COSY_ALWAYS_INLINE void cosy_transfer_submitted(struct cosy_loop *loop,
 		;
 }
 
+/*
+ * Return true if an entry receives into a buffer of the loop, and this thread can take one. Then it need
+ * not peek before: it receives when its call has "ended", and waits again if there is nothing after all.
+ */
+static inline bool cosy_transfer_is_into_buffer(const struct cosy_loop *loop,
+						const struct cosy_slot *s)
+{
+	const struct cosy_buffers *b = &loop->ring.buffers;
+
+	return s->receive == COSY_INTO_BUFFER && cosy_buffers_are_mine(b) && *b->free;
+}
+
 /**
  * cosy_transfer_ready() - continue the entry of a descriptor for which epoll has reported events
  *
@@ -184,6 +195,7 @@ static COSY_ALWAYS_INLINE bool cosy_transfer_ready(struct cosy_loop *loop, int f
 	struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, fd);
 	const struct cosy_async_entry *entry;
 	struct cosy_slot *s;
+	bool into_buffer;
 	int64_t result;
 	uint32_t slot;
 
@@ -195,11 +207,13 @@ static COSY_ALWAYS_INLINE bool cosy_transfer_ready(struct cosy_loop *loop, int f
 		return false;
 	s = &loop->page.slots[slot];
 	entry = &loop->page.entries[slot];
+	into_buffer = cosy_transfer_is_into_buffer(loop, s);
 	if (s->state != COSY_SLOT_WAITING || s->next != COSY_NO_SLOT ||
 	    s->done || entry->nr != SYS_recvfrom ||
-	    !cosy_can_transfer(loop, entry, d))
+	    !cosy_can_transfer(loop, into_buffer ? 0 : entry->args[3], d))
 		return false;
-	result = cosy_transfer(loop, entry, SYS_recvfrom);
+	/* As if there were nothing to peek at: perhaps there is nothing, because the connection is over. */
+	result = into_buffer ? 0 : cosy_transfer(loop, entry, SYS_recvfrom);
 	if (!cosy_transfer_is_complete(entry, SYS_recvfrom, result)) {
 		s->reported = true;
 		cosy_transfer_attempted(loop, slot, result);
