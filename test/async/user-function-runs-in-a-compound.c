@@ -142,34 +142,64 @@ static struct client *connect_client(int *peer)
 	return c;
 }
 
-/* Send @rounds and @value to a server, and return its answer, for which the loop is run. */
-static uint64_t ask(int peer, uint64_t rounds, uint64_t value)
+static void request(int peer, uint64_t rounds, uint64_t value)
 {
 	struct request request = { rounds, value };
-	uint64_t out = 0;
 
 	EQUAL(send(peer, &request, sizeof(request), 0), (ssize_t)sizeof(request));
+}
+
+/* Run the loop until there is an answer, and return it. */
+static uint64_t answered(int peer)
+{
+	uint64_t out = 0;
+
 	while (recv(peer, &out, sizeof(out), MSG_DONTWAIT) != (ssize_t)sizeof(out))
 		CHECK(cosy_wait(loop, 0, NULL) >= 0);
 	return out;
+}
+
+static uint64_t ask(int peer, uint64_t rounds, uint64_t value)
+{
+	request(peer, rounds, value);
+	return answered(peer);
+}
+
+/* Ask @n times. The answers are those that native code gives for @own. */
+static void ask_often(int peer, unsigned int n, uint64_t rounds, struct store *own)
+{
+	for (unsigned int i = 0; i < n; i++)
+		EQUAL(ask(peer, rounds + i % 50, i), expected(own, rounds + i % 50, i));
+}
+
+static struct client *start(struct cosy_async *op, int *peer)
+{
+	struct client *c = connect_client(peer);
+
+	EQUAL(COSY_SPAWN(loop, answer(c), .op = op), 0);
+	return c;
+}
+
+/* The function ends after @served requests, and has changed its store as native code changes @own. */
+static void ends(struct client *c, struct cosy_async *op, int peer, long served,
+		 const struct store *own)
+{
+	EQUAL(close(peer), 0);
+	EQUAL(result_of(loop, op), served);
+	EQUAL(c->store->requests, own->requests);
+	EQUAL(c->store->sum, own->sum);
+	close_fd(c->fd);
 }
 
 static void serves(unsigned int requests)
 {
 	struct store own = { 0 };
 	struct cosy_async op = { 0 };
-	struct client *c;
 	int peer;
+	struct client *c = start(&op, &peer);
 
-	c = connect_client(&peer);
-	EQUAL(COSY_SPAWN(loop, answer(c), .op = &op), 0);
-	for (unsigned int i = 0; i < requests; i++)
-		EQUAL(ask(peer, i % 50, i), expected(&own, i % 50, i));
-	EQUAL(close(peer), 0);
-	EQUAL(result_of(loop, &op), (long)requests);
-	EQUAL(c->store->requests, own.requests);
-	EQUAL(c->store->sum, own.sum);
-	close_fd(c->fd);
+	ask_often(peer, requests, 0, &own);
+	ends(c, &op, peer, (long)requests, &own);
 }
 
 /* The memory is not of a segment, so each call is an up-call; then the function goes on natively. */
@@ -178,18 +208,12 @@ static void serves_from_elsewhere(void)
 	static struct store elsewhere;
 	struct store own = { 0 };
 	struct cosy_async op = { 0 };
-	struct client *c;
 	int peer;
+	struct client *c = start(&op, &peer);
 
-	c = connect_client(&peer);
 	c->store = &elsewhere;
-	EQUAL(COSY_SPAWN(loop, answer(c), .op = &op), 0);
-	for (unsigned int i = 0; i < 300; i++)
-		EQUAL(ask(peer, 3, i), expected(&own, 3, i));
-	EQUAL(close(peer), 0);
-	EQUAL(result_of(loop, &op), 300);
-	EQUAL(elsewhere.sum, own.sum);
-	close_fd(c->fd);
+	ask_often(peer, 300, 3, &own);
+	ends(c, &op, peer, 300, &own);
 }
 
 static volatile sig_atomic_t ticks;
@@ -210,33 +234,20 @@ static void is_suspended(void)
 	struct cosy_async ops[N] = { 0 };
 	struct client *c[N];
 	struct store own[N] = { 0 };
-	struct request request = { rounds, 0 };
-	uint64_t out;
 	int peers[N];
 
 	sigaction(SIGALRM, &action, NULL);
 	EQUAL(setitimer(ITIMER_REAL, &often, NULL), 0);
-	for (int i = 0; i < N; i++) {
-		c[i] = connect_client(&peers[i]);
-		EQUAL(COSY_SPAWN(loop, answer(c[i]), .op = &ops[i]), 0);
-	}
-	for (int i = 0; i < N; i++) {
-		request.value = (uint64_t)i;
-		EQUAL(send(peers[i], &request, sizeof(request), 0), (ssize_t)sizeof(request));
-	}
-	for (int i = 0; i < N; i++) {
-		while (recv(peers[i], &out, sizeof(out), MSG_DONTWAIT) != (ssize_t)sizeof(out))
-			CHECK(cosy_wait(loop, 0, NULL) >= 0);
-		EQUAL(out, expected(&own[i], rounds, (uint64_t)i));
-		EQUAL(c[i]->store->sum, own[i].sum);
-	}
+	for (int i = 0; i < N; i++)
+		c[i] = start(&ops[i], &peers[i]);
+	for (int i = 0; i < N; i++)
+		request(peers[i], rounds, (uint64_t)i);
+	for (int i = 0; i < N; i++)
+		EQUAL(answered(peers[i]), expected(&own[i], rounds, (uint64_t)i));
 	EQUAL(setitimer(ITIMER_REAL, &never, NULL), 0);
 	CHECK(ticks > 0);
-	for (int i = 0; i < N; i++) {
-		EQUAL(close(peers[i]), 0);
-		EQUAL(result_of(loop, &ops[i]), 1);
-		close_fd(c[i]->fd);
-	}
+	for (int i = 0; i < N; i++)
+		ends(c[i], &ops[i], peers[i], 1, &own[i]);
 }
 
 static sigjmp_buf outside;
@@ -281,26 +292,20 @@ static void loses_the_loop(void)
 {
 	struct store own = { 0 };
 	struct cosy_async op = { 0 };
-	struct client *c;
 	int peer;
+	struct client *c = start(&op, &peer);
 
-	c = connect_client(&peer);
-	EQUAL(COSY_SPAWN(loop, answer(c), .op = &op), 0);
-	for (unsigned int i = 0; i < 100; i++)
-		EQUAL(ask(peer, 2, i), expected(&own, 2, i));
+	ask_often(peer, 100, 2, &own);
 	lose_module(64);
-	for (unsigned int i = 0; i < 100; i++)
-		EQUAL(ask(peer, 2, i), expected(&own, 2, i));
-	EQUAL(close(peer), 0);
-	EQUAL(result_of(loop, &op), 200);
-	EQUAL(c->store->sum, own.sum);
-	close_fd(c->fd);
+	ask_often(peer, 100, 2, &own);
+	ends(c, &op, peer, 200, &own);
 }
 
+/* In a handler, without opendir(), which allocates memory. */
 static void close_on_tick(int nr)
 {
 	(void)nr;
-	close_loops();
+	lose_module(64);
 }
 
 /*
@@ -311,8 +316,8 @@ static void begins_again(void)
 {
 	struct sigaction action = { .sa_handler = close_on_tick };
 	struct itimerval soon = { { 0, 0 }, { 0, 20000 } };
-	const struct request request = { 4000000, 7 };
-	const uint64_t sum = look(&request);
+	const struct request asked = { 4000000, 7 };
+	const uint64_t sum = look(&asked);
 
 	sigaction(SIGALRM, &action, NULL);
 	for (int round = 0; round < 10; round++) {
@@ -325,7 +330,7 @@ static void begins_again(void)
 		EQUAL(COSY_SPAWN(loop, looks(c), .op = &op), 0);
 		ask(peer, 1, 1);
 		EQUAL(setitimer(ITIMER_REAL, &soon, NULL), 0);
-		EQUAL(ask(peer, request.rounds, request.value), sum);
+		EQUAL(ask(peer, asked.rounds, asked.value), sum);
 		EQUAL(close(peer), 0);
 		EQUAL(result_of(loop, &op), 0);
 		cosy_loop_destroy(loop);
