@@ -205,8 +205,8 @@ enum class Emitted { Yes, NoRoom, No };
 
 /// Writes the object file of \p M, if the stack has room for its values.
 static Emitted emitObject(Module &M, TargetMachine &TM, std::string &Out) {
-  // Kernels before 6.19 have no indirect jumps in programs, and the loader
-  // knows no tables for them. LLVM makes them since 22.
+  // LLVM makes them since 22. libbpf 1.1 cannot load them, and the function
+  // would run natively.
   for (Function &F : M)
     F.addFnAttr("no-jump-tables", "true");
   // The pass has already run. It would create counters that begin with a

@@ -38,8 +38,8 @@ enum cosy_mode {
  * @verdict:  whether it gains in the kernel
  * @code:     its decoded code
  * @moves:    enum cosy_moves, for compounds of loops; accessed relaxed
- * @left:     the last runs of a compound of a loop that the module has left for a file; accessed
- *	      relaxed
+ * @left:     the last runs of a compound of a loop that the module has left for a file, or calls of a
+ *	      user function that it could not make; accessed relaxed
  * @skipped:  runs since then that native code has made; accessed relaxed
  */
 struct cosy_reserved {

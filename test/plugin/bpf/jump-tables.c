@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A switch of many cases becomes comparisons. LLVM 22 would make an indirect jump of it, which kernels before
-// 6.19 do not have.
+// A switch of many cases becomes comparisons. LLVM 22 would make a jump table of it, which libbpf 1.1 cannot
+// load.
 // RUN: %clang -O2 -c %s -o %t.o && llvm-objcopy --dump-section .cosy.functions=%t.elf %t.o /dev/null
 // RUN: llvm-readelf -S %t.elf >%t.sections && llvm-objdump -dr %t.elf >%t.code && FileCheck --implicit-check-not=.jumptables %s <%t.sections
 // RUN: FileCheck --implicit-check-not=gotox --check-prefix=CODE %s <%t.code
