@@ -51,7 +51,8 @@ stage() {
 	if [[ -t 2 ]]; then
 		printf '%-46s ...' "$name" >&2
 	fi
-	(set -e; "$@") >"$log" 2>&1 </dev/null &
+	# Ctrl-C ends it, too: a shell lets its commands in the background ignore that.
+	(trap - INT QUIT; set -e; "$@") >"$log" 2>&1 </dev/null &
 	# It runs in the background, so that `set -e` in it works for any caller.
 	wait $! || rc=$?
 	if [[ -t 2 ]]; then
