@@ -105,6 +105,7 @@ depends() {
 # apt_lists DIRECTORY SOURCE... - fetch package lists into a directory, as any user, from lines of
 # a sources.list without the key. To use them, set APT_CONFIG to DIRECTORY/apt.conf. The lists of
 # the system are not changed.
+apt_options=()	# more options for that, which the caller may set
 apt_lists() {
 	local dir=$1 source
 	shift
@@ -121,7 +122,7 @@ apt_lists() {
 		Dir::State::Lists "$dir/lists";
 		Dir::Cache "$dir/cache";
 	EOF
-	APT_CONFIG=$dir/apt.conf apt-get -q -o APT::Sandbox::User=root update
+	APT_CONFIG=$dir/apt.conf apt-get -q -o APT::Sandbox::User=root "${apt_options[@]}" update
 }
 
 # seconds_since EPOCHREALTIME - print the seconds with one decimal, without starting a process.

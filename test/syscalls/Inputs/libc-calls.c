@@ -18,6 +18,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <signal.h>
 #include <sys/syscall.h>
 
@@ -292,7 +293,7 @@ int main(int argc, char **argv)
 			break;
 		}
 	}
-	printf("%zu functions, %d pairs of calls, %d differences\n",
+	printf("glibc %s: %zu functions, %d pairs of calls, %d differences\n", gnu_get_libc_version(),
 	       ARRAY_SIZE(functions), made, differences);
 	return differences != 0;
 }
