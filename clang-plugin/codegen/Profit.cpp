@@ -292,6 +292,24 @@ static std::string gainText(int Gain) {
   return std::to_string(std::abs(Gain)) + (Gain >= 0 ? " less" : " more");
 }
 
+/// Appends the gain of \p What, of which \p Entry has to be subtracted.
+static void explainGain(OptimizationRemarkAnalysis &Rem, const PathBounds &W,
+                        StringRef What, int Entry) {
+  Rem << "; as a compound " << What << " usually takes "
+      << ore::NV("Usually", gainText(W.usual() - Entry)) << " ("
+      << ore::NV("Best", gainText(W.best() - Entry)) << " to "
+      << ore::NV("Worst", gainText(W.worst() - Entry)) << ")";
+}
+
+/// Appends what native code gains by itself.
+static void explainSingle(OptimizationRemarkAnalysis &Rem,
+                          const PathBounds &W) {
+  if (W.MaxSingle)
+    Rem << "; its native code saves up to "
+        << ore::NV("SavedSingly", W.MaxSingle)
+        << " by single calls through the module";
+}
+
 /// Returns true if \p L and the loop around it are one loop in the source. LLVM
 /// splits a loop with `continue` into two.
 static bool isPartOfLoop(const Loop &L) {
@@ -320,14 +338,8 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
       Rem << ", its " << ore::NV("UpCalls", upCallsText(W)) << " about "
           << ore::NV("UpCallCost", W.MaxUpCalls * UpCallCost);
     if (!W.AnyNumber)
-      Rem << "; as a compound it usually takes "
-          << ore::NV("Usually", gainText(W.usual())) << " ("
-          << ore::NV("Best", gainText(W.best())) << " to "
-          << ore::NV("Worst", gainText(W.worst())) << ")";
-    if (W.MaxSingle)
-      Rem << "; its native code saves up to "
-          << ore::NV("SavedSingly", W.MaxSingle)
-          << " by single calls through the module";
+      explainGain(Rem, W, "it", 0);
+    explainSingle(Rem, W);
   });
   // Without up-calls, libcosy decides, because calls differ much.
   bool Loses = W.MaxSaved < W.MinUpCalls * UpCallCost;
@@ -362,6 +374,13 @@ void explainProfit(const Region &R, const Selection &Sel,
     else
       Rem << ", and its operations cost up to ";
     Rem << ore::NV("Operations", W.MaxCost + W.MaxPublish);
+    if (W.AnyNumber)
+      return;
+    if (W.MaxUpCalls)
+      Rem << ", its " << ore::NV("UpCalls", upCallsText(W)) << " about "
+          << ore::NV("UpCallCost", W.MaxUpCalls * UpCallCost);
+    explainGain(Rem, W, "the region", EntryCost);
+    explainSingle(Rem, W);
   });
   bool Loses = W.MaxSaved < EntryCost + W.MinUpCalls * UpCallCost;
   bool UsuallyLoses = W.usualBeyondSingle() < int(EntryCost);
