@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * The calls that glibc makes itself, in opendir(), fopen(), localtime() and so on, go through the
- * module. They have the same results as natively, and at each instruction of a stub the stack can be
- * unwound and another call can be made. glibc's code stays as it is in processes that seldom call such
+ * module. They have the same results as natively, also in the child of a fork, and at each instruction of a
+ * stub the stack can be unwound and another call can be made. glibc's code stays as it is in processes that seldom call such
  * functions, that have threads or a filter, if its bytes are unexpected, and with COSY_RUN_LIBC=0.
  */
 
@@ -24,6 +24,15 @@
 // RUN: %vm %build/bin/cosy run %t changed cancel
 // RUN: %vm %t native steps
 // RUN: %vm %build/bin/cosy run %t changed steps
+// RUN: %vm %t native fork >%t.native
+// RUN: %vm %build/bin/cosy run %t changed fork | cmp - %t.native
+// RUN: %vm sh %S/Inputs/gdb.sh %build/bin/cosy %t | FileCheck --check-prefix=GDB %s
+
+// A debugger that attaches while fopen() waits in a stub finds its callers, and the call goes on afterwards.
+// GDB:      in system call 8
+// GDB:      {{^#[0-9]+ .*}} in waits_in_fopen (
+// GDB-NEXT: {{^#[0-9]+ .*}} in main (
+// GDB:      status 0
 
 // CHECK:      opendir: 3 entries
 // CHECK:      fopen: five
@@ -47,6 +56,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unwind.h>
@@ -307,6 +317,40 @@ static void step(bool changed, void *libc)
 	CHECK(changed ? traps > 40 : !traps);
 }
 
+/* The child of a fork has the stubs, and opens the device again. */
+static void fork_child(void *libc, bool changed, bool native)
+{
+	int status;
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	CHECK(child >= 0);
+	if (!child) {
+		CHECK(is_changed(libc) == changed);
+		warm_up();
+		CHECK(native || has_device());
+		results();
+		fflush(stdout);
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && !status);
+	results();
+}
+
+/* Return after another process has written to the fifo. */
+__attribute__((noinline)) static void waits_in_fopen(void)
+{
+	char text[16] = "";
+	FILE *file;
+
+	CHECK(!mkfifo("fifo", 0600));
+	file = fopen("fifo", "r");
+	CHECK(file && fgets(text, sizeof(text), file));
+	fclose(file);
+	unlink("fifo");
+}
+
 /* Call functions that make calls inside glibc, until these calls must go through the module. */
 static void warm_up_libc(const char *what)
 {
@@ -373,6 +417,10 @@ int main(int argc, char **argv)
 		cancel();
 	if (!strcmp(what, "steps"))
 		step(changed, libc);
+	if (!strcmp(what, "fork"))
+		fork_child(libc, changed, !strcmp(argv[1], "native"));
+	if (!strcmp(what, "gdb"))
+		waits_in_fopen();
 	raw_syscall(SYS_rmdir, "folder/a");
 	rmdir("folder");
 	unlink("file");
