@@ -586,11 +586,13 @@ def parse():
     add("-o", "--output", metavar="FILE", help="write the report to FILE")
     add("--json", metavar="FILE", help="write all figures to FILE; - is standard output")
     add("--suite", action="store_true",
-        help="measure the programs of README.md's table, and print such a table")
+        help="measure nine programs of README.md's table, and print such a table")
     add("-d", "--directory", metavar="DIR",
         help="where --suite makes its files (default: the current directory)")
-    # For ./cosy compare --vm: CPU times are numbers of instructions.
+    # For ./cosy compare --vm: CPU times are numbers of instructions. Before the VM boots, the arguments
+    # are checked.
     add("--icount", action="store_true", help=argparse.SUPPRESS)
+    add("--check-arguments", action="store_true", help=argparse.SUPPRESS)
     add("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.command[:1] == ["--"]:
@@ -627,6 +629,8 @@ def main():
         fail(arguments.input, "is not a file")
     if not os.path.isdir(arguments.directory):
         fail(arguments.directory, "is not a directory")
+    if arguments.check_arguments:
+        return
     output = open_output(arguments.output) if arguments.output else sys.stdout
     as_json = open_output(arguments.json) if arguments.json else None
     need_module()
