@@ -5,6 +5,7 @@
 
 import argparse
 import ctypes
+import errno
 import hashlib
 import itertools
 import json
@@ -148,6 +149,25 @@ def describe_tree(root):
     return files
 
 
+def listing(paths):
+    """Return the state of files, and of the entries of those that are directories: type, size, times."""
+    found = {}
+    for path in paths:
+        names = [path]
+        try:
+            names += [os.path.join(path, name) for name in os.listdir(path)]
+        except OSError:
+            pass
+        for name in names:
+            try:
+                status = os.lstat(name)
+            except OSError:
+                continue
+            found[name] = (status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns,
+                           status.st_ctime_ns)
+    return found
+
+
 class Comparison:
     """Runs the ways in turn, and compares and measures the runs."""
 
@@ -157,6 +177,8 @@ class Comparison:
         self.no_counter = None if arguments.icount else Counter.missing()
         self.differences = []
         self.unstable = False
+        # Files that the first run has changed, although nothing makes them again before each run.
+        self.side_effects = []
 
     def run_once(self, way):
         """Run the command in a way. Return what it did and what that took."""
@@ -248,9 +270,25 @@ class Comparison:
             return True
         return rounds >= ROUNDS and (self.arguments.icount or seconds > SHORT_SECONDS)
 
+    def run_first(self):
+        """Make the first native run, and note which files it changes: those in the working directory, those
+        that arguments name, and those that are compared."""
+        directory = self.directory or ""
+        paths = [directory or "."]
+        paths += [os.path.join(directory, argument) for argument in self.command[1:]]
+        paths += [name for root in self.arguments.files for name, _, _ in os.walk(root)]
+        before = {} if self.arguments.prepare else listing(paths)
+        run = self.run_once(self.ways[0])
+        after = {} if self.arguments.prepare else listing(paths)
+        changed = {os.path.normpath(path) for path in before.keys() | after.keys()
+                   if before.get(path) != after.get(path)}
+        # That a directory changes is of interest if nothing in it is known to.
+        self.side_effects = sorted(changed - {os.path.dirname(path) or "." for path in changed})
+        return run
+
     def run(self):
         """Run every way in turn until there are enough runs."""
-        native = self.run_once(self.ways[0])
+        native = self.run_first()
         again = self.run_once(self.ways[0])
         # What differs between native runs, such as a time, cannot be compared.
         unstable = {key for key in ("status", "output", "files") if native[key] != again[key]}
@@ -326,6 +364,11 @@ def warnings(comparison):
     if comparison.unstable:
         result.append("not compared, because it differs between native runs: "
                       + ", ".join(comparison.unstable))
+    if comparison.side_effects:
+        changed = comparison.side_effects
+        result.append("the command changes files, so each run may begin with other ones than the first: "
+                      + ", ".join(changed[:3]) + (", ..." if len(changed) > 3 else "")
+                      + "; --prepare can make them as they were")
     if comparison.ways[0].runs and comparison.ways[0].runs[0]["status"]:
         result.append(f"the command fails (status {comparison.ways[0].runs[0]['status']})")
     return result
@@ -414,14 +457,18 @@ def need_module():
     try:
         os.close(os.open(DEVICE, os.O_RDWR | os.O_CLOEXEC))
     except OSError as error:
-        fail(DEVICE, error.strerror,
-             "load the module: sudo modprobe cosy; in a checkout, ./cosy compare --vm measures in "
-             "a VM")
+        missing = error.errno in (errno.ENOENT, errno.ENXIO)
+        fail(f"cannot open {DEVICE}",
+             "module not loaded (try: sudo modprobe cosy)" if missing else error.strerror,
+             "in a checkout, ./cosy compare --vm measures in a VM")
 
 
-NOT_CHANGED = "it is static and has no regions: Cosy does not change it"
+# Why Cosy does not change a program without regions.
+STATIC = "it is static and has no regions: Cosy does not change it"
+WITHOUT_LIBRARY = ("cosy run executes it without the library, which it would load for nothing, and it has "
+                   "no regions: Cosy does not change it")
 
-# The programs of README.md's table: the command, what is executed before each run, and the files
+# Nine programs of README.md's table: the command, what is executed before each run, and the files
 # that are compared. test/tools/compare-suite.test compares this with that table.
 SUITE = {
     "du -s": (["du", "-s", "tree"], None, None),

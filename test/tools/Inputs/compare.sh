@@ -30,6 +30,21 @@ $compare --json - ./static time >result.json
 echo "unstable: $?"
 python3 -c 'import json; print(*json.load(open("result.json"))["warnings"], sep="\n")' | grep native
 
+# side_effects ARGUMENT... - print whether there is a warning about changed files, and which they are.
+side_effects() {
+	$compare --json - "$@" >result.json || exit 1
+	python3 -c '
+import json
+warnings = json.load(open("result.json"))["warnings"]
+print(*[text for text in warnings if "changes files" in text] or ["no side effects"], sep="\n")'
+}
+
+mkdir folder
+side_effects sh -c 'echo line >>grown; test -s grown'
+side_effects -p 'rm -f grown' sh -c 'echo line >>grown; test -s grown'
+side_effects sh -c 'echo line >"$1/new"' - folder
+side_effects ls -l .
+
 printf '\177ELF' >denied && chmod +x denied
 $compare ./denied 2>/dev/null
 echo "denied: $?"
