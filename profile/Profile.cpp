@@ -6,7 +6,7 @@
 
 #include "Profile.h"
 
-#include "../preload/short.h"
+#include "../tools/program.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -96,39 +96,22 @@ const StringSet<> &interposedFunctions() {
   return Names;
 }
 
-/// Return true if cosy run executes the program without its library; see
-/// preload/exec.c.
+/// Return true if cosy run executes the program without its library.
 bool isShort(const Program &Program) {
-  static const StringSet<> Always = {
-#define NAME(name) name,
-      COSY_SHORT_PROGRAMS(NAME)};
-  static const StringSet<> UnlessDescending = {
-      COSY_SHORT_UNLESS_DESCENDING(NAME)
-#undef NAME
-  };
-  if (Program.Arguments.empty())
-    return false;
-  StringRef Name = baseName("/" + Program.Arguments.front());
-  bool MayDescend = UnlessDescending.contains(Name);
-  if (!MayDescend && !Always.contains(Name))
-    return false;
-  unsigned Files = 0;
-  for (StringRef Argument : Program.Arguments) {
-    if (!Argument.starts_with("-"))
-      ++Files;
-    else if (MayDescend && Argument.find_first_of("rRa-", 1) != StringRef::npos)
-      return false;
-  }
-  return Files <= COSY_SHORT_MAX_FILES;
+  std::vector<const char *> Arguments;
+  for (const std::string &Argument : Program.Arguments)
+    Arguments.push_back(Argument.c_str());
+  Arguments.push_back(nullptr);
+  return Arguments.size() > 1 && program_is_short(Arguments.data());
 }
 
 /// Return the programs that run without the library under cosy run: the short
-/// ones that others execute, and all that these execute.
+/// ones, and all that these execute.
 std::set<uint32_t> shortPrograms(const Recording &Recording) {
   std::set<uint32_t> Short;
   // A program has a higher number than the one that executed it.
   for (const auto &[Number, Program] : Recording.Programs)
-    if (Program.Parent && (Short.count(Program.Parent) || isShort(Program)))
+    if (Short.count(Program.Parent) || isShort(Program))
       Short.insert(Number);
   return Short;
 }

@@ -25,7 +25,7 @@ CASES = {
     "git": ("git status -uno", RUN),
     "cp": ("cp -r", RUN),
     "tar": ("tar cf -", RUN),
-    "true": ("true (start and end)", RUN),
+    "start": ("starting a process", RUN),
 }
 UNITS = {
     "Minstr": "millions of instructions, in user and kernel mode, that the whole process took",

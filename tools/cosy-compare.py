@@ -85,15 +85,18 @@ class Counter:
         return None
 
 
+def plain_environment():
+    """Return the environment without variables that choose how the command is executed."""
+    return {name: value for name, value in os.environ.items()
+            if name not in ("COSY_EXECUTOR", "COSY_STATS")}
+
+
 class Way:
     """A way to execute the command: natively, as it was compiled, or with cosy run."""
 
     def __init__(self, name, changes):
         self.name = name
-        self.environment = {name: value for name, value in os.environ.items()
-                            if name not in ("COSY_EXECUTOR", "COSY_STATS")}
-        for variable, value in changes.items():
-            self.environment[variable] = value
+        self.environment = plain_environment() | changes
         self.runs = []
 
 
@@ -427,29 +430,35 @@ def print_report(result, file):
             print(f"  {text}", file=file)
 
 
-def library(arguments):
-    """Return the value of LD_PRELOAD that cosy run would set."""
+def library(command, arguments):
+    """Return the value of LD_PRELOAD with which cosy run would execute a command; "" if it would leave
+    the library out."""
     own = os.path.join(os.path.dirname(os.path.realpath(sys.argv[0])), "cosy")
-    done = subprocess.run([own, "run", "--print"], text=True, stdout=subprocess.PIPE, check=False)
+    done = subprocess.run([own, "run", "--print", "--", *command], text=True,
+                          env=plain_environment(), stdout=subprocess.PIPE, check=False)
     if done.returncode:
         sys.exit(done.returncode)
     value = done.stdout.strip()
-    if not arguments.icount:
+    if not arguments.icount or not value:
         return value
     # The VM's /tmp is its own, and faster than the files that it shares with the host.
     path = value.split(":")[-1].replace("$LIB", "lib/x86_64-linux-gnu")
     return shutil.copy(path, os.path.join(arguments.scratch, os.path.basename(path)))
 
 
-def ways_of(path, arguments):
-    """Return the ways to compare for an executable, the native one first. If Cosy does not change
-    it, this is the only one."""
+def ways_of(command, arguments):
+    """Return the ways to compare for a command, the native one first, and why there is no other one if Cosy
+    does not change it."""
+    path = shutil.which(command[0])
     ways = [Way("native", {"COSY_EXECUTOR": "native"})]
     if has_regions(path):
         ways.append(Way("regions", {}))
-    if not is_static(path):
-        ways.append(Way("cosy run", {"LD_PRELOAD": arguments.library}))
-    return ways
+    if is_static(path):
+        return ways, STATIC
+    preload = library(command, arguments)
+    if preload:
+        ways.append(Way("cosy run", {"LD_PRELOAD": preload}))
+    return ways, WITHOUT_LIBRARY
 
 
 def need_module():
@@ -481,13 +490,15 @@ SUITE = {
     "cp -r": (["cp", "-r", "tree", "new"], "rm -rf new", "new"),
     # The order of objects in its packs is not always the same.
     "git gc": (["git", "-C", "new", "gc", "-q"], "rm -rf new && cp -r repository new", None),
-    "/bin/true": (["/bin/true"], None, None),
+    # What each program pays that is not in cosy run's list of short ones.
+    "./start": (["./start"], None, None),
 }
 FILES, FOLDERS = 3200, 32
 
 
 def make_suite_files(directory):
-    """Make the files of the suite: small files in folders, a repository of them, an older file."""
+    """Make the files of the suite: small files in folders, a repository of them, an older file, and a
+    program that only starts."""
     tree = os.path.join(directory, "tree")
     for i in range(FOLDERS):
         os.makedirs(os.path.join(tree, f"folder-{i}"))
@@ -499,6 +510,7 @@ def make_suite_files(directory):
     with open(reference, "w", encoding="ascii"):
         pass
     os.utime(reference, (time.time() - 3600,) * 2)
+    shutil.copy("/bin/true", os.path.join(directory, "start"))
     if shutil.which("git"):
         repository = os.path.join(directory, "repository")
         shutil.copytree(tree, repository)
@@ -542,11 +554,12 @@ def set_suite_environment():
 def measure_program(name, directory, arguments):
     """Measure a program of the suite. Return the results, or why there are none."""
     command, prepare, files = SUITE[name]
-    path = shutil.which(command[0])
-    ways = ways_of(path, arguments) if path else []
+    ways, why = [], f"{command[0]} is not installed"
+    path = shutil.which(os.path.join(directory, command[0]) if "/" in command[0] else command[0])
+    if path:
+        ways, why = ways_of([path, *command[1:]], arguments)
     if len(ways) < 2:
-        return {"version": 1, "command": command,
-                "skipped": NOT_CHANGED if path else f"{command[0]} is not installed"}
+        return {"version": 1, "command": command, "skipped": why}
     arguments.prepare = prepare
     arguments.files = [os.path.join(directory, files)] if files else []
     comparison = Comparison(command, ways, arguments, directory)
@@ -555,7 +568,7 @@ def measure_program(name, directory, arguments):
 
 
 def run_suite(arguments):
-    """Measure the programs of README.md's table. Return the results, by program."""
+    """Measure the programs of the suite. Return the results, by program."""
     set_suite_environment()
     results = {}
     with tempfile.TemporaryDirectory(prefix="cosy-compare-", dir=arguments.directory) as directory:
@@ -682,14 +695,13 @@ def main():
     as_json = open_output(arguments.json) if arguments.json else None
     need_module()
     with tempfile.TemporaryDirectory(prefix="cosy-compare-") as arguments.scratch:
-        arguments.library = library(arguments)
         if arguments.suite:
             result = run_suite(arguments)
             same = all(of.get("same", True) for of in result.values())
         else:
-            ways = ways_of(shutil.which(arguments.command[0]), arguments)
+            ways, why = ways_of(arguments.command, arguments)
             if len(ways) < 2:
-                fail(arguments.command[0], NOT_CHANGED)
+                fail(arguments.command[0], why)
             comparison = Comparison(arguments.command, ways, arguments)
             same = comparison.run()
             result = figures(comparison)

@@ -27,7 +27,8 @@ static const char *const directories[] = {
 };
 
 static const char usage[] =
-	"usage: cosy run [--print] [--] COMMAND [ARGUMENT...]\n"
+	"usage: cosy run [--] COMMAND [ARGUMENT...]\n"
+	"       cosy run --print [[--] COMMAND [ARGUMENT...]]\n"
 	"       cosy profile [OPTION...] [--] COMMAND [ARGUMENT...]\n"
 	"       cosy compare [OPTION...] [--] COMMAND [ARGUMENT...]\n"
 	"       cosy top [OPTION...]\n"
@@ -38,7 +39,8 @@ static const char usage[] =
 	"  run        execute COMMAND; the Cosy module makes its system calls that take\n"
 	"             file names, and those of the programs that it starts, which is\n"
 	"             faster; the programs and their results are not changed\n"
-	"    --print  print the value of LD_PRELOAD, and do nothing else\n"
+	"    --print  print the value of LD_PRELOAD, and do nothing else; with a COMMAND,\n"
+	"             an empty line if it would be executed without the library\n"
 	"  profile    record the system calls of COMMAND, and predict what `cosy run`,\n"
 	"             markers or batch functions would gain; cosy profile -h lists its\n"
 	"             options\n"
@@ -158,40 +160,62 @@ static bool calls_can_gain(void)
 	return error != EOPNOTSUPP;
 }
 
-/* Return true if the library has calls to interpose in a program, or in those that it executes. */
-static bool is_reached(const char *command)
+/* Return why no call of a command gains, or NULL. @loads: whether it is executed with the library. */
+static const char *why_native(char **arguments, bool *loads)
 {
-	enum program_kind kind = program_kind(command);
+	const char *executor = getenv("COSY_EXECUTOR");
+	enum program_kind kind = program_kind(*arguments);
 
-	if (kind != PROGRAM_USUAL && prints_messages())
-		fprintf(stderr, "cosy: %s: %s: all its calls are native\n", command,
-			kind == PROGRAM_GO ? "a Go program makes its system calls itself" :
-					     "a static program loads no library");
-	return kind != PROGRAM_GO;
+	*loads = kind != PROGRAM_GO;
+	if (kind == PROGRAM_GO)
+		return "a Go program makes its system calls itself";
+	if (kind == PROGRAM_STATIC)
+		return "a static program loads no library";
+	/* As the library does with those that a program executes. */
+	if (executor && !strcmp(executor, "kernel"))
+		return NULL;
+	*loads = !program_is_short((const char *const *)arguments);
+	return *loads ? NULL : "it is known to make few calls, and runs without the library";
+}
+
+/* Return true if the library has calls to interpose in a program, or in those that it executes. */
+static bool is_reached(char **arguments)
+{
+	bool loads;
+	const char *why = why_native(arguments, &loads);
+
+	if (why && prints_messages())
+		fprintf(stderr, "cosy: %s: %s: all its calls are native\n", *arguments, why);
+	return loads;
+}
+
+/* Print the value of LD_PRELOAD for a command, or for any if there is none. */
+static int print(const char *value, char **arguments)
+{
+	if (puts(!*arguments || is_reached(arguments) ? value : "") < 0 || fflush(stdout))
+		die(125, "standard output", strerror(errno), NULL);
+	return 0;
 }
 
 static int run(char **arguments)
 {
 	char *value = preload();
+	bool prints = *arguments && !strcmp(*arguments, "--print");
 	int error;
 
-	if (*arguments && !strcmp(*arguments, "--print")) {
-		if (arguments[1])
-			die(125, arguments[1], "argument after --print", "cosy --help");
-		if (puts(value) < 0 || fflush(stdout))
-			die(125, "standard output", strerror(errno), NULL);
-		free(value);
-		return 0;
-	}
+	if (prints)
+		arguments++;
 	if (*arguments && !strcmp(*arguments, "--"))
 		arguments++;
 	else if (*arguments && **arguments == '-')
 		die(125, *arguments, "unknown option of cosy run", "cosy --help");
+	if (prints)
+		return print(value, arguments);
 	if (!*arguments) {
 		fputs(usage, stderr);
 		return 125;
 	}
-	if (calls_can_gain() && is_reached(*arguments) && setenv("LD_PRELOAD", value, 1))
+	if (calls_can_gain() && is_reached(arguments) && setenv("LD_PRELOAD", value, 1))
 		die(125, "LD_PRELOAD", strerror(errno), NULL);
 	free(value);
 	execvp(*arguments, arguments);

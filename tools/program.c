@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * program.c - reads the program headers of an executable.
+ * program.c - reads the program headers of an executable, and looks for its name in lists.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -12,12 +12,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../preload/short.h"
 #include "program.h"
 
 /* The type of Go's note that contains the build's ID. Its owner is "Go". */
 #define NOTE_GO_BUILD_ID	4
 /* The notes of a segment that are read. */
 #define MAX_NOTES		32
+
+#define NAME(name) name,
+static const char *const short_programs[] = { COSY_SHORT_PROGRAMS(NAME) };
+static const char *const short_unless_descending[] = { COSY_SHORT_UNLESS_DESCENDING(NAME) };
+#undef NAME
 
 /* Read @size bytes at @at. */
 static bool read_at(int fd, void *to, size_t size, uint64_t at)
@@ -107,4 +113,33 @@ enum program_kind program_kind(const char *command)
 		close(fd);
 	}
 	return kind;
+}
+
+static bool is_listed(const char *name, const char *const *list, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (!strcmp(name, list[i]))
+			return true;
+	}
+	return false;
+}
+
+/* preload/exec.c does the same, with memory that may not be readable. */
+bool program_is_short(const char *const *arguments)
+{
+	const char *slash = strrchr(*arguments, '/'), *name = slash ? slash + 1 : *arguments;
+	bool may_descend = is_listed(name, short_unless_descending,
+				     sizeof(short_unless_descending) / sizeof(char *));
+	int files = 0;
+
+	if (!may_descend &&
+	    !is_listed(name, short_programs, sizeof(short_programs) / sizeof(char *)))
+		return false;
+	for (; *arguments; arguments++) {
+		if (**arguments != '-')
+			files++;
+		else if (may_descend && strpbrk(*arguments + 1, "rRa-"))
+			return false;
+	}
+	return files <= COSY_SHORT_MAX_FILES;
 }

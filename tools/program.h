@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * program.h - how a program makes its system calls, as far as its file tells.
+ * program.h - how a program makes its system calls, as far as its file and its arguments tell.
  */
 #ifndef COSY_TOOLS_PROGRAM_H
 #define COSY_TOOLS_PROGRAM_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /**
  * enum program_kind - kinds of programs
@@ -25,5 +31,17 @@ enum program_kind {
  * Return: the kind; PROGRAM_USUAL if the file cannot be read.
  */
 enum program_kind program_kind(const char *command);
+
+/**
+ * program_is_short() - find out whether a program is in the lists of preload/short.h
+ * @arguments: its name and its arguments, followed by NULL
+ *
+ * Return: true if it makes so few calls that `cosy run` executes it without the library.
+ */
+bool program_is_short(const char *const *arguments);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* COSY_TOOLS_PROGRAM_H */

@@ -16,6 +16,8 @@ with open(os.path.join(root, "README.md"), encoding="utf-8") as file:
     table = file.read().split("| program | native | `cosy run` |")[1].split("\n\n")[0]
 named = re.findall(r"^\| `([^`]*)` \|", table, re.MULTILINE)
 assert named == list(suite), f"README.md: {named}, the suite: {list(suite)}"
+# Documents and --help give their number.
+assert len(suite) == 9, len(suite)
 
 with open(os.path.join(root, "bench/unmodified/programs"), encoding="utf-8") as file:
     text = file.read().replace("\\\n", " ")
