@@ -4,10 +4,10 @@
 // REQUIRES: root
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE -Rpass=cosy -Rpass-missed=cosy %s -o %t 2>&1 \
 // RUN:   | FileCheck --check-prefix=REMARK %s
-// REMARK-DAG: copy.c:[[#]]:14: remark: what is read is copied only to where it is written
-// REMARK-DAG: copy.c:[[#]]:14: remark: what is read is copied only to where it is written
-// REMARK-DAG: copy.c:[[#]]:14: remark: what is read is copied only to where it is written
-// REMARK-DAG: copy.c:[[#]]:14: remark: what is read is not copied: nothing uses the buffer
+// REMARK-DAG: unused-buffer-is-not-copied.c:[[#]]:14: remark: what is read is copied only to where it is written
+// REMARK-DAG: unused-buffer-is-not-copied.c:[[#]]:14: remark: what is read is copied only to where it is written
+// REMARK-DAG: unused-buffer-is-not-copied.c:[[#]]:14: remark: what is read is copied only to where it is written
+// REMARK-DAG: unused-buffer-is-not-copied.c:[[#]]:14: remark: what is read is not copied: nothing uses the buffer
 // RUN: cosy-objdump -d %t | FileCheck --check-prefix=HINT %s
 // HINT: libc.borrow r{{[0-9]+}}, read
 // HINT: libc.borrow r{{[0-9]+}}, write

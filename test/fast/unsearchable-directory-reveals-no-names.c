@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * unsearchable.c - a process that may not search a directory cannot learn from the time of calls
+ * A process that may not search a directory cannot learn from the time of calls
  * which names the kernel has cached there. On a CPU that counts instructions.
  */
 // RUN: %clang -O2 -Wall -Werror -fplugin-arg-cosy-Wno-cosy-few-calls %s -o %t -L%lib -l:libcosy.a

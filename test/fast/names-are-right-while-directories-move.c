@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * moved.c - names of several components while another process moves and removes the directories of
+ * Names of several components while another process moves and removes the directories of
  * their paths. Each call finds a file that the name has denoted, or returns that there is none.
  */
 // RUN: %cosy-cc -O2 -Wall -Wextra -Werror -D_GNU_SOURCE %s -o %t
