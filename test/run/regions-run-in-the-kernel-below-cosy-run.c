@@ -10,11 +10,11 @@
 // RUN: %vm env COSY_EXECUTOR=kernel COSY_STATS=1 %t 2>&1 | FileCheck %s
 // RUN: %vm env COSY_EXECUTOR=kernel COSY_STATS=1 %build/bin/cosy run %t 2>&1 | FileCheck %s
 // CHECK-DAG: size 5
-// CHECK-DAG: compiled.c:[[@LINE+36]]: executor=kernel
+// CHECK-DAG: regions-run-in-the-kernel-below-cosy-run.c:[[@LINE+36]]: executor=kernel
 // A region without a loop is not loaded for one run.
 // RUN: %vm env COSY_STATS=1 %t 2>&1 | FileCheck --check-prefix=ONCE %s
 // ONCE-DAG: size 5
-// ONCE-DAG: compiled.c:[[@LINE+32]]: executor=native runs=1 native=1{{$}}
+// ONCE-DAG: regions-run-in-the-kernel-below-cosy-run.c:[[@LINE+32]]: executor=native runs=1 native=1{{$}}
 // RUN: %vm sh -c 'COSY_STATS=1 LD_PRELOAD=$(%build/bin/cosy run --print):%t.so %t 2>&1' | FileCheck --check-prefix=OTHER %s
 // OTHER-DAG: size 77
 // OTHER-DAG: stat() is not the C library
