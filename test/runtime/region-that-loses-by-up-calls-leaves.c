@@ -9,7 +9,7 @@
 // RUN: %cosy-cc -O2 -Wall -Werror -Wno-cosy-up-call-in-loop -c %s -o %t.o && %clang %t.o -o %t.so -L%lib -lcosy -Wl,-rpath,%lib
 // RUN: %cosy-cc -O2 -Wall -Werror -Wno-cosy-up-call-in-loop -flto %s -o %t.lto
 // RUN: %vm sh -c 'for p in %t %t.so %t.lto; do COSY_EXECUTOR=auto COSY_STATS=1 $p 1 5000 2>&1; COSY_EXECUTOR=auto COSY_STATS=1 $p 6 500 2>&1; done' | FileCheck %s
-// CHECK-COUNT-3: lost-run.c:[[#]]: executor=kernel runs=1 syscalls={{[0-9]+}} entries={{[0-9]+}} upcalls=5000{{[[:space:]].*}}5000 of 5000{{[[:space:]].*[[:space:]]}}3000 of 3000
+// CHECK-COUNT-3: region-that-loses-by-up-calls-leaves.c:[[#]]: executor=kernel runs=1 syscalls={{[0-9]+}} entries={{[0-9]+}} upcalls=5000{{[[:space:]].*}}5000 of 5000{{[[:space:]].*[[:space:]]}}3000 of 3000
 
 // RUN: %root/scripts/vm/run --icount -- sh -c 'for p in %t %t.so %t.lto; do for n in "1 5000" "6 1000"; do %build/bench/unmodified-measure -n 3 -a COSY_EXECUTOR=native -b COSY_EXECUTOR=auto $p $n; done; done' >%t.figures
 // RUN: awk '{ print "native:", $1, "auto:", $2; bad += !($1 && $2 <= 0.9 * $1); n++ } END { exit bad || n != 6 }' %t.figures

@@ -6,17 +6,17 @@
 // RUN: %cosy-cc -O1 -Wall -Wextra -D_GNU_SOURCE %s -o %t
 // RUN: %vm sh -c 'COSY_STATS=1 %t 2>&1' | FileCheck %s
 // RUN: %vm sh -c 'COSY_STATS=0 %t 2>&1' | FileCheck --check-prefix=QUIET --implicit-check-not=cosy: %s
-// CHECK: cosy: {{.*}}given-up.c:47: does not run in the kernel: /dev/cosy: Permission denied{{$}}
+// CHECK: cosy: {{.*}}regions-run-natively-without-access.c:47: does not run in the kernel: /dev/cosy: Permission denied{{$}}
 // CHECK-NOT: does not run
 // CHECK: fork: 5 5
 // CHECK-NOT: any more
-// CHECK-DAG: given-up.c:47: executor=native runs=2
-// CHECK-DAG: given-up.c:58: executor=native runs=2
-// CHECK: given-up.c:47: does not run in the kernel any more: /dev/cosy: Permission denied{{$}}
+// CHECK-DAG: regions-run-natively-without-access.c:47: executor=native runs=2
+// CHECK-DAG: regions-run-natively-without-access.c:58: executor=native runs=2
+// CHECK: regions-run-natively-without-access.c:47: does not run in the kernel any more: /dev/cosy: Permission denied{{$}}
 // CHECK: closed: 5 5
 // CHECK: open: 5 5
-// CHECK-DAG: given-up.c:47: executor=kernel runs=2
-// CHECK-DAG: given-up.c:58: executor=kernel runs=2
+// CHECK-DAG: regions-run-natively-without-access.c:47: executor=kernel runs=2
+// CHECK-DAG: regions-run-natively-without-access.c:58: executor=kernel runs=2
 // QUIET: fork: 5 5
 // QUIET: closed: 5 5
 // QUIET: open: 5 5
