@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * loops.c - the usual path of a loop is repeated several times in the program, and is left at each
+ * The usual path of a loop is repeated several times in the program, and is left at each
  * match. It has the same result in each of these iterations.
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * long.c - Linux limits one call of a BPF function to 8,388,608 loop iterations. A user function
+ * Linux limits one call of a BPF function to 8,388,608 loop iterations. A user function
  * has no limit, and keeps all its live values, of which there are more than registers.
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a

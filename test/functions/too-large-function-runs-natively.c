@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * too-much.c - a function with too many paths for the kernel's verifier runs natively. Detecting
+ * A function with too many paths for the kernel's verifier runs natively. Detecting
  * that takes seconds, and happens only once.
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
 // RUN: %t > %t.native
 // RUN: %vm env COSY_FUNCTIONS=kernel COSY_STATS=1 %t > %t.out 2> %t.err
 // RUN: diff %t.native %t.out && %FileCheck %s < %t.err
-// CHECK: too-much.c:[[#@LINE+17]]: function many runs natively: it is too large for the kernel's verifier
+// CHECK: too-large-function-runs-natively.c:[[#@LINE+17]]: function many runs natively: it is too large for the kernel's verifier
 // CHECK-NOT: verifier
 // CHECK: function many: executor=native upcalls=3
 #include <cosy.h>

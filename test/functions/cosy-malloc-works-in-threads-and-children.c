@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * memory.c - cosy_malloc() and the similar functions, on ordinary memory and on arenas, in many
+ * Cosy_malloc() and the similar functions, on ordinary memory and on arenas, in many
  * threads and in child processes.
  *
  *	memory [SEGMENTS]	on arenas, so many of them one after the other

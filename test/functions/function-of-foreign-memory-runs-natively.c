@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * outside.c - COSY_FUNCTIONS=kernel reports why a function runs natively: its argument is not from
+ * COSY_FUNCTIONS=kernel reports why a function runs natively: its argument is not from
  * cosy_malloc(). The message is printed once, and only on request.
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
@@ -8,7 +8,7 @@
 // RUN: %vm env COSY_FUNCTIONS=kernel COSY_EXECUTOR=kernel %t 2>%t.err > %t.out
 // RUN: diff %t.native %t.out && %FileCheck %s < %t.err
 // RUN: %vm env COSY_EXECUTOR=kernel %t 2>&1 | diff %t.native -
-// CHECK: {{^}}cosy: {{.*}}outside.c:[[#@LINE+7]]: function add runs natively: argument 2 is not from cosy_malloc(){{$}}
+// CHECK: {{^}}cosy: {{.*}}function-of-foreign-memory-runs-natively.c:[[#@LINE+7]]: function add runs natively: argument 2 is not from cosy_malloc(){{$}}
 // CHECK-NOT: cosy:
 #include <cosy.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * fail.c - a function that fails in the kernel ends its program like the native function, and
+ * A function that fails in the kernel ends its program like the native function, and
  * reports the place and the reason.
  */
 // RUN: %clang -O1 -Wall -Werror -Wno-unused %s -o %t -L%lib -l:libcosy.a
@@ -34,9 +34,9 @@ static int poke(uint32_t *p)
 {
 	p[2] = 5;
 	// CHECK: null:
-	// CHECK: cosy: {{.*}}fail.c:[[#@LINE-2]]: function poke: wild access at 0x8{{$}}
+	// CHECK: cosy: {{.*}}failing-function-reports-its-place.c:[[#@LINE-2]]: function poke: wild access at 0x8{{$}}
 	// CHECK: wild:
-	// CHECK: cosy: {{.*}}fail.c:[[#@LINE-4]]: function poke: wild access at 0x{{[0-9a-f]+}}ffff8{{$}}
+	// CHECK: cosy: {{.*}}failing-function-reports-its-place.c:[[#@LINE-4]]: function poke: wild access at 0x{{[0-9a-f]+}}ffff8{{$}}
 	return 1;
 }
 
@@ -46,7 +46,7 @@ static int late(uint32_t *good, uint32_t *bad)
 	*good = 7;
 	return bad[2];
 	// CHECK: late:
-	// CHECK: cosy: {{.*}}fail.c:[[#@LINE-2]]: function late: wild access at 0x{{[0-9a-f]+}}ffff8{{$}}
+	// CHECK: cosy: {{.*}}failing-function-reports-its-place.c:[[#@LINE-2]]: function late: wild access at 0x{{[0-9a-f]+}}ffff8{{$}}
 	// CHECK: far:
 }
 
@@ -57,9 +57,9 @@ static int divide(int a, int b, uint32_t *p)
 		*p = 9;
 	return a / b;
 	// CHECK: divide:
-	// CHECK: cosy: {{.*}}fail.c:[[#@LINE-2]]: function divide: division by zero, or overflow{{$}}
+	// CHECK: cosy: {{.*}}failing-function-reports-its-place.c:[[#@LINE-2]]: function divide: division by zero, or overflow{{$}}
 	// CHECK: late-divide:
-	// CHECK: cosy: {{.*}}fail.c:[[#@LINE-4]]: function divide: division by zero, or overflow{{$}}
+	// CHECK: cosy: {{.*}}failing-function-reports-its-place.c:[[#@LINE-4]]: function divide: division by zero, or overflow{{$}}
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * stack.c - a function with too little stack is detected before it has any effect, and runs
+ * A function with too little stack is detected before it has any effect, and runs
  * natively. libcosy gives each function the stack size of the compiler's table, so the test
  * changes that table.
  */
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-// CHECK-COUNT-2: stack.c:[[#@LINE+3]]: function turn: stack overflow{{$}}
+// CHECK-COUNT-2: function-with-little-stack-runs-natively.c:[[#@LINE+3]]: function turn: stack overflow{{$}}
 // CHECK-NOT: stack overflow
 COSY_FUNCTION
 static int turn(int *p, int n)

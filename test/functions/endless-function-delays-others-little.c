@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * latency.c - a function that never ends delays other tasks not much more than native code that
+ * A function that never ends delays other tasks not much more than native code that
  * does the same: a task that sleeps soon wakes up, a task that computes gets half of the CPU. On
  * one CPU that counts instructions, so that the figures do not depend on the host.
  */

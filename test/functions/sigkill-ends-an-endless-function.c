@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * endless.c - SIGKILL immediately ends a user function in the kernel that never returns.
+ * SIGKILL immediately ends a user function in the kernel that never returns.
  */
 // RUN: %clang -O2 -Wall -Werror -pthread %s -o %t -L%lib -l:libcosy.a
 // RUN: %vm env COSY_FUNCTIONS=kernel %t | %FileCheck %s

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * run.c - user functions in regions give the same results on every executor, and COSY_STATS shows
+ * User functions in regions give the same results on every executor, and COSY_STATS shows
  * where they ran.
  */
 // RUN: %clang -O2 -Wall -Werror -pthread %s -o %t -L%lib -l:libcosy.a
@@ -25,12 +25,12 @@
 // RUN: %vm rm /tmp/functions-run
 // RUN: COSY_FUNCTIONS=here %t 2>&1 >%t.out | %FileCheck --check-prefix=UNKNOWN %s
 //
-// KERNEL: run.c:[[#]]: function length: executor=kernel
-// AUTO: run.c:[[#]]: function length: executor={{kernel|native}} upcalls={{.*}} native-cycles={{[0-9]+}} kernel-cycles={{[0-9]+}}
+// KERNEL: statistics-say-where-functions-ran.c:[[#]]: function length: executor=kernel
+// AUTO: statistics-say-where-functions-ran.c:[[#]]: function length: executor={{kernel|native}} upcalls={{.*}} native-cycles={{[0-9]+}} kernel-cycles={{[0-9]+}}
 // NOTHING-NOT: bpf(
 // NOTHING-NOT: /dev/cosy
 // NOTHING: exited with 0
-// NATIVE: run.c:[[#]]: function length: executor=native
+// NATIVE: statistics-say-where-functions-ran.c:[[#]]: function length: executor=native
 // UNKNOWN: {{^}}cosy: COSY_FUNCTIONS=here is unknown (known: auto, kernel, native); using auto{{$}}
 #include <cosy.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * tree.cpp - user functions in C++, and in all kinds of builds. A function traverses trees that
+ * User functions in C++, and in all kinds of builds. A function traverses trees that
  * user code has created, and user code traverses trees of a function, with helpers and constant
  * data, in several segments of one thread.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * signals.c - a user function in the kernel is left for signals, like native code, and resumes at
+ * A user function in the kernel is left for signals, like native code, and resumes at
  * the same place.
  */
 // RUN: %clang -O2 -Wall -Werror -pthread %s -o %t -L%lib -l:libcosy.a

@@ -35,7 +35,7 @@ COSY_FUNCTION long mark(struct node *n)
 	long count = 0;
 
 	for (; n; n = n->next, count++)
-		// CHECK: faults.c:[[#@LINE+1]]: function mark:
+		// CHECK: fault-has-the-native-signal.c:[[#@LINE+1]]: function mark:
 		n->value = 1;
 	return count;
 }
@@ -48,7 +48,7 @@ COSY_FUNCTION int divide(int a, int b)
 COSY_FUNCTION int store_and_divide(int *p, int a, int b)
 {
 	*p = a;
-	// CHECK: faults.c:[[#@LINE+1]]: function store_and_divide:
+	// CHECK: fault-has-the-native-signal.c:[[#@LINE+1]]: function store_and_divide:
 	return a % b;
 }
 

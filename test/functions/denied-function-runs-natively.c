@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * denied.c - COSY_FUNCTIONS=kernel reports why a function runs natively: the process may not load
+ * COSY_FUNCTIONS=kernel reports why a function runs natively: the process may not load
  * it. The message is printed only on request.
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
@@ -8,7 +8,7 @@
 // RUN: %vm env COSY_FUNCTIONS=kernel setpriv --inh-caps=-all --bounding-set=-all %t 2>%t.err >%t.out
 // RUN: diff %t.native %t.out && %FileCheck %s < %t.err
 // RUN: %vm setpriv --inh-caps=-all --bounding-set=-all %t 2>&1 | diff %t.native -
-// CHECK: {{^}}cosy: {{.*}}denied.c:[[#@LINE+7]]: function sum runs natively: loading it requires CAP_BPF and CAP_PERFMON, and in a user namespace also a token{{$}}
+// CHECK: {{^}}cosy: {{.*}}denied-function-runs-natively.c:[[#@LINE+7]]: function sum runs natively: loading it requires CAP_BPF and CAP_PERFMON, and in a user namespace also a token{{$}}
 // CHECK-NOT: cosy:
 #include <cosy.h>
 #include <stdio.h>
