@@ -39,9 +39,9 @@ int both(int n)
 
 int main(void)
 {
-	// CHECK-NOT: native.c:{{19|31}}:
-	// CHECK: native.c:34: executor=user
-	// CHECK-NOT: native.c:{{19|31}}:
+	// CHECK-NOT: native-region-stays-machine-code.c:{{19|31}}:
+	// CHECK: native-region-stays-machine-code.c:34: executor=user
+	// CHECK-NOT: native-region-stays-machine-code.c:{{19|31}}:
 	// CHECK: {{^}}8
 	// PLAIN: 8
 	printf("%d\n", both(2));

@@ -9,7 +9,7 @@
 
 // The listed calls do not leave, although the time slice may be used up sometimes. Only the call
 // that is not listed leaves.
-// STATS-DAG: seccomp-of-containers.c:[[#ALLOWED:]]: executor=kernel runs=1 syscalls=4000 entries={{[1-9][0-9]?[0-9]?$}}
+// STATS-DAG: filter-of-a-container-costs-no-entry.c:[[#ALLOWED:]]: executor=kernel runs=1 syscalls=4000 entries={{[1-9][0-9]?[0-9]?$}}
 // STATS-DAG: executor=kernel runs=1 syscalls=3 entries={{[2-9]}} steps=1{{$}}
 #include "Inputs/filter.h"
 

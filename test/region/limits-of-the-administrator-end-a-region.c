@@ -10,19 +10,19 @@
 #include <unistd.h>
 
 // CHECK: max_run_operations=10000
-// CHECK-NEXT: limits-of-the-administrator.c:37: executor=kernel runs=1 syscalls=1000000 entries={{[1-9]$}}
+// CHECK-NEXT: limits-of-the-administrator-end-a-region.c:37: executor=kernel runs=1 syscalls=1000000 entries={{[1-9]$}}
 // CHECK-NEXT: 1000000 calls
-// CHECK-NEXT: limits-of-the-administrator.c:48: executor=kernel runs=1
+// CHECK-NEXT: limits-of-the-administrator-end-a-region.c:48: executor=kernel runs=1
 // CHECK-NEXT: stopped: Timer expired, errno Timer expired, before 1000000
 // CHECK-NEXT: status 137
 // CHECK-NEXT: max_run_ms=30
-// CHECK-NEXT: limits-of-the-administrator.c:37: executor=kernel runs=1 syscalls=1000000
+// CHECK-NEXT: limits-of-the-administrator-end-a-region.c:37: executor=kernel runs=1 syscalls=1000000
 // CHECK-NEXT: 1000000 calls
-// CHECK-NEXT: limits-of-the-administrator.c:48: executor=kernel
+// CHECK-NEXT: limits-of-the-administrator-end-a-region.c:48: executor=kernel
 // CHECK-NEXT: stopped: Timer expired, errno Timer expired, before 1000000
 // CHECK-NEXT: status 137
 // CHECK-NEXT: none
-// CHECK-NEXT: limits-of-the-administrator.c:37: executor=kernel runs=1 syscalls=1000000
+// CHECK-NEXT: limits-of-the-administrator-end-a-region.c:37: executor=kernel runs=1 syscalls=1000000
 // CHECK-NEXT: 1000000 calls
 int main(int argc, char **argv)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * mutexes.c - mutexes that regions lock, try to lock and unlock: what the functions return and what
+ * Mutexes that regions lock, try to lock and unlock: what the functions return and what
  * they leave in the mutex, for every kind of mutex, free, locked and waited for; counts that several
  * threads change with the mutex locked; the owner after a fork. A free ordinary mutex takes no
  * up-call.
@@ -18,7 +18,7 @@
 // CODE: cmpxchg.4
 // CODE: tid
 // Of 1,000 times, no up-call.
-// STATS: mutexes.c:{{[0-9]+}}: executor=user runs=1 syscalls=1000 entries=0{{$}}
+// STATS: mutexes-work-as-natively.c:{{[0-9]+}}: executor=user runs=1 syscalls=1000 entries=0{{$}}
 #define _GNU_SOURCE
 #include <cosy.h>
 #include <errno.h>

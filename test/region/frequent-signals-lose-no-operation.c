@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * timers.c - regions with very frequent signals. A call that a handler interrupts ends with EINTR,
+ * Regions with very frequent signals. A call that a handler interrupts ends with EINTR,
  * or continues with SA_RESTART, or ends with EINTR if the kernel never restarts it. No operation
  * is lost or repeated.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * atomics.c - atomic operations of regions: the results of every operation on every size, with the
+ * Atomic operations of regions: the results of every operation on every size, with the
  * values at which they overflow; counts that several threads change at the same time are exact;
  * fences order them; an access that faults is the process's own SIGSEGV. None of them is an up-call.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * longjmp.c - a timer's handler repeatedly leaves a region by siglongjmp() at any place. Each call
+ * A timer's handler repeatedly leaves a region by siglongjmp() at any place. Each call
  * and store before has been executed once and in order, and the region can be entered again.
  */
 // A call through a pointer that is not guessed is an up-call.

@@ -161,23 +161,23 @@ int main(void)
 	// CHECK-NEXT: /etc/passwd: ended
 	// CHECK-NEXT: in -3 out -3 n 0 rounds 2
 	copy("/nonexistent", "/dev/null");
-	// CHECK-NEXT: /nonexistent: stop-on-error.c:41: open in copy: No such file or directory, errno No such file or directory
+	// CHECK-NEXT: /nonexistent: region-stops-at-an-error.c:41: open in copy: No such file or directory, errno No such file or directory
 	// CHECK-NEXT: in -1 out -2 n -2 rounds 0
 	copy("/etc", "/dev/null");
-	// CHECK-NEXT: /etc: stop-on-error.c:43: read in copy: Is a directory, errno Is a directory
+	// CHECK-NEXT: /etc: region-stops-at-an-error.c:43: read in copy: Is a directory, errno Is a directory
 	// CHECK-NEXT: in 1 out 1 n -1 rounds 0
 	copy("/etc/passwd", "/dev/full");
-	// CHECK-NEXT: /etc/passwd: stop-on-error.c:45: write in copy: No space left on device, errno No space left on device
+	// CHECK-NEXT: /etc/passwd: region-stops-at-an-error.c:45: write in copy: No space left on device, errno No space left on device
 	// CHECK-NEXT: in 1 out 1 n 16 rounds 1
 	for (int i = 0; i < 5; i++)
 		kinds(i);
-	// CHECK-NEXT: kinds: stop-on-error.c:70: dup in kinds: Bad file descriptor
+	// CHECK-NEXT: kinds: region-stops-at-an-error.c:70: dup in kinds: Bad file descriptor
 	// CHECK-NEXT: 1 1 0
-	// CHECK-NEXT: kinds: stop-on-error.c:73: syscall in kinds: Bad file descriptor
+	// CHECK-NEXT: kinds: region-stops-at-an-error.c:73: syscall in kinds: Bad file descriptor
 	// CHECK-NEXT: 2 -1 0
-	// CHECK-NEXT: kinds: stop-on-error.c:76: mmap in kinds: Bad file descriptor
+	// CHECK-NEXT: kinds: region-stops-at-an-error.c:76: mmap in kinds: Bad file descriptor
 	// CHECK-NEXT: 3 1 1
-	// CHECK-NEXT: kinds: stop-on-error.c:78: access in kinds: No such file or directory
+	// CHECK-NEXT: kinds: region-stops-at-an-error.c:78: access in kinds: No such file or directory
 	// CHECK-NEXT: 4 1 0
 	// CHECK-NEXT: kinds: ended
 	// CHECK-NEXT: 4 1 0
@@ -188,12 +188,12 @@ int main(void)
 	printf("%d\n", outer());
 	// CHECK-NEXT: 10
 	report("outer");
-	// CHECK-NEXT: outer: stop-on-error.c:110: close in inner: Bad file descriptor
+	// CHECK-NEXT: outer: region-stops-at-an-error.c:110: close in inner: Bad file descriptor
 	series();
 	// CHECK-NEXT: series: ended
-	// CHECK-NEXT: series: stop-on-error.c:137: chdir in series: No such file or directory
+	// CHECK-NEXT: series: region-stops-at-an-error.c:137: chdir in series: No such file or directory
 	// CHECK-NEXT: series: ended
 	wrapper();
-	// CHECK-NEXT: wrapper: stop-on-error.c:{{[0-9]+}}: execv in wrapper: No such file or directory, errno No such file or directory
+	// CHECK-NEXT: wrapper: region-stops-at-an-error.c:{{[0-9]+}}: execv in wrapper: No such file or directory, errno No such file or directory
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * faults.c - the data of a region's fault in a handler: signal, si_code and si_addr, for all kinds
+ * The data of a region's fault in a handler: signal, si_code and si_addr, for all kinds
  * of invalid addresses and for all widths, and for divisions. The handler may make the memory
  * accessible and return, or jump.
  */

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// USER: limits.c:51: executor=user
+// USER: limits-end-a-region.c:51: executor=user
 static void report(const char *what)
 {
 	int error = errno;
