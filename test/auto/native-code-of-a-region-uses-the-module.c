@@ -10,10 +10,10 @@
 // RUN: %root/scripts/vm/run --icount -- sh -c 'for p in %t.marked %t.both; do COSY_STATS=1 $p 2>&1; done' | FileCheck %s
 // RUN: %vm sh -c 'COSY_STATS=1 COSY_EXECUTOR=kernel %t.both 2>&1' | FileCheck --check-prefix=KERNEL %s
 
-// CHECK-COUNT-2: {{64000 entries of directories[[:space:]].*marked.c:[0-9]+: executor=native runs=1000 .* native=99[0-9] verdict=loses.*[[:space:]].*marked.c:[0-9]+: executor=kernel runs=1000}}
+// CHECK-COUNT-2: {{64000 entries of directories[[:space:]].*native-code-of-a-region-uses-the-module.c:[0-9]+: executor=native runs=1000 .* native=99[0-9] verdict=loses.*[[:space:]].*native-code-of-a-region-uses-the-module.c:[0-9]+: executor=kernel runs=1000}}
 // KERNEL: 64000 entries of directories
-// KERNEL: marked.c:[[#]]: executor=kernel runs=1000 syscalls=64000
-// KERNEL: marked.c:[[#]]: executor=kernel runs=1000
+// KERNEL: native-code-of-a-region-uses-the-module.c:[[#]]: executor=kernel runs=1000 syscalls=64000
+// KERNEL: native-code-of-a-region-uses-the-module.c:[[#]]: executor=kernel runs=1000
 #include <cosy.h>
 #include <stdio.h>
 #include <stdlib.h>
