@@ -369,7 +369,8 @@ static void test_names(int dev)
 	}
 	waitpid(pid, &status, 0);
 	check(!status, "a file is looked at by a process that is complained of (%#x)", status);
-	check(recorded(log, AUDIT_PATH, "name=\"" NAME "\""), "and its name is in the records");
+	check(recorded(log, AUDIT_PATH, "name=\"" NAME "\""),
+	      "the records contain the name of the file");
 	on.enabled = 0;
 	audit(AUDIT_SET, &on, sizeof(on));
 	close(log);

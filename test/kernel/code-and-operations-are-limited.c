@@ -109,7 +109,7 @@ static void test_quota(void)
 	for (again = 0; again < n; again++)
 		if (ioctl(devs[0], COSY_IOC_LOAD, &load))
 			break;
-	check(again == n, "as many again after the files are closed");
+	check(again == n, "after the files are closed, as many images are loaded: %u", again);
 	for (i = 0; i < 4; i++) {
 		__u64 handle = load.handle;
 
@@ -117,7 +117,7 @@ static void test_quota(void)
 		    ioctl(devs[0], COSY_IOC_LOAD, &load))
 			break;
 	}
-	check(i == 4, "and in exchange for one that is unloaded");
+	check(i == 4, "an image is loaded in exchange for one that is unloaded");
 	close(devs[0]);
 
 	/* An error in the last byte of the whole image. */

@@ -295,7 +295,8 @@ static void test_fork(int dev)
 
 	waitpid(pid, &status, 0);
 	check(!status && frame[0] == (__u64)pid, "a vforked child runs a compound");
-	check(run_frame(dev, handle, frame, &run) == -EBADF, "and closed the device for both");
+	check(run_frame(dev, handle, frame, &run) == -EBADF,
+	      "EBADF: the vforked child has closed the device for both");
 }
 
 int main(void)

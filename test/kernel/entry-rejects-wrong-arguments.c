@@ -118,7 +118,9 @@ static void test_load(int dev)
 		load_raw(dev, &load);
 		((unsigned char *)im)[i] ^= 0x80;
 	}
-	check(true, "LOAD with every byte of an image corrupted");
+	load = good;
+	check(!load_raw(dev, &load) && !ioctl(dev, COSY_IOC_UNLOAD, &load.handle),
+	      "LOAD of the image, after each of its bytes was corrupted and restored");
 	for (i = 0; i < im->h.size; i++) {
 		load = good;
 		load.image_size = i;
@@ -193,6 +195,7 @@ static void test_members_of_run(int dev, __u64 handle, __u64 args)
 {
 	int other = open_device();
 	__u64 frame[4] = { 0 };
+	unsigned int rejected = 0;
 	struct cosy_run run;
 
 	run = fresh(0, frame);
@@ -218,10 +221,9 @@ static void test_members_of_run(int dev, __u64 handle, __u64 args)
 			continue;
 		run = fresh(handle, frame);
 		run.status = s;
-		if (enter(dev, &run) != -EINVAL || run.status != COSY_DONE)
-			check(false, "EINVAL: status %u; it is now %u", s, run.status);
+		rejected += enter(dev, &run) == -EINVAL && run.status == COSY_DONE;
 	}
-	check(true, "EINVAL: all other statuses");
+	check(rejected == 37, "EINVAL: 37 statuses with which no run begins: %u", rejected);
 	close(other);
 }
 

@@ -54,7 +54,8 @@ static void test_calls(int dev)
 	check(in_table() == before, "the table of the process is the same");
 	check(call_in(table, SYS_close, fd) == 0, "close()");
 	check(call_in(table, SYS_close, fd) == -EBADF, "a second close() fails");
-	check(call_in(table, SYS_write, fd, addr("x"), 1) == -EBADF, "so does using it");
+	check(call_in(table, SYS_write, fd, addr("x"), 1) == -EBADF,
+	      "EBADF: write() to the closed descriptor");
 	check(call_in(table, SYS_write, copy, addr("x"), 1) == 1, "the copy is still open");
 	check(call_in(table, SYS_openat, AT_FDCWD, addr("/dev/null"), O_RDONLY) == fd,
 	      "the lowest free number is given again");
@@ -64,7 +65,7 @@ static void test_calls(int dev)
 	      "pipe2() makes two descriptors of the share");
 	check(call_in(table, SYS_write, pair[1], addr("p"), 1) == 1 &&
 		      call_in(table, SYS_read, pair[0], addr(buf), 8) == 1 && buf[0] == 'p',
-	      "they are the ends of a pipe");
+	      "a byte that is written to one is read from the other");
 	check(call_in(table, SYS_socketpair, AF_UNIX, SOCK_STREAM, 0, addr(pair)) == 0 &&
 		      call_in(table, SYS_sendto, pair[0], addr("s"), 1, 0, 0, 0) == 1 &&
 		      call_in(table, SYS_recvfrom, pair[1], addr(buf), 8, 0, 0, 0) == 1 &&
@@ -100,9 +101,9 @@ static void test_accept(int dev)
 	check(is_of(table, other) && other != listener, "accept4() puts the connection into the share");
 	check(call_in(table, SYS_sendto, other, addr("a"), 1, 0, 0, 0) == 1 && read(fd, &c, 1) == 1 &&
 		      c == 'a',
-	      "it is connected");
+	      "a byte that the accepted connection sends arrives");
 	close(table.fd);
-	check(read(fd, &c, 1) == 0, "it is closed with the share");
+	check(read(fd, &c, 1) == 0, "the connection is closed with the share");
 	close(fd);
 }
 
@@ -119,7 +120,7 @@ static void test_epoll(int dev)
 	call_in(table, SYS_write, fd, addr(&one), 8);
 	check(call_in(table, SYS_epoll_wait, poller, addr(&event), 1, 1000) == 1 &&
 		      event.data.u64 == 7,
-	      "and reports their events");
+	      "epoll_wait() in the share reports an event of an eventfd of the share");
 	close(table.fd);
 }
 
@@ -177,7 +178,7 @@ static void test_refused(int dev)
 	      "two shares have different descriptors");
 	for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		check(call_in(table, numbers[i], fd) == -EINVAL, "no call %d in a share", numbers[i]);
-	check(enter_call(table, &call) == -EINVAL, "nor getpid()");
+	check(enter_call(table, &call) == -EINVAL, "EINVAL: getpid() in a share");
 	test_entries(table, fd);
 	check(table_ioctl(table.fd, COSY_IOC_ASYNC, &call) == -ENOTTY, "a command of the device");
 	check(call_in(table, SYS_write, foreign, addr("x"), 1) == -EBADF,
@@ -244,7 +245,7 @@ static void test_move(int dev)
 	check(call_in(to, SYS_write, moved, addr("m"), 1) == 1 && read(reads, &c, 1) == 1 && c == 'm',
 	      "the other one has it");
 	check(move_fd(from, writes, to.fd, 0) == -EBADF || call_in(to, SYS_dup, 0) == -EMFILE,
-	      "it cannot be handed over again");
+	      "a descriptor that was handed over cannot be handed over again");
 	copy = call_in(from, SYS_dup, 0);
 	check(move_fd(from, copy, to.fd, 0) == -EMFILE && call_in(from, SYS_fcntl, copy, F_GETFL) >= 0,
 	      "a full share does not take one, which then stays");
@@ -260,10 +261,12 @@ static void test_move(int dev)
 	check(call_in(to, SYS_write, moved, addr("x"), 1) == 1, "the share still has it");
 	close(installed);
 	installed = (int)move_fd(to, moved, -1, 0);
-	check(installed >= 0 && fcntl(installed, F_GETFD) == 0, "it is handed to the process");
+	check(installed >= 0 && fcntl(installed, F_GETFD) == 0,
+	      "the descriptor is handed to the process, without close-on-exec");
 	check(call_in(to, SYS_write, moved, addr("x"), 1) == -EBADF, "the share does not have it any more");
 	close(installed);
-	check(read(reads, &c, 1) == 1 && has_ended(reads), "that was the last one");
+	check(read(reads, &c, 1) == 1 && has_ended(reads),
+	      "closing the handed descriptor closes the file");
 
 	wrong.fd = copy + 1;
 	wrong.flags = 8;
@@ -356,7 +359,7 @@ static void test_memory(void)
 		close((int)(first + again));
 	for (again = 0; again < n && !make_table(dev, 1, &table); again++)
 		;
-	check(again == n, "it is given back");
+	check(again == n, "after %u shares are closed, as many are made: %u", n, again);
 }
 
 static void run_child(void (*function)(int), int arg, const char *what)
@@ -477,7 +480,7 @@ static void test_cycles(int dev)
 	check(call_in(table, SYS_dup, table.fd) >= 0 && call_in(table, SYS_dup, dev) >= 0,
 	      "a share contains its own file");
 	close(table.fd);
-	check(has_ended(reads), "it ends");
+	check(has_ended(reads), "a share that contains its own file ends with its last descriptor outside");
 	close(reads);
 
 	table = must_make_table(dev, 8);
@@ -516,10 +519,10 @@ static void test_copies(int dev)
 	check(has_ended(reads), "closing one descriptor of a share ends it");
 	table.fd = copy;
 	check(call_in(table, SYS_dup, 0) == -ESHUTDOWN && move_fd(table, writes, -1, 0) == -ESHUTDOWN,
-	      "another one says so");
+	      "ESHUTDOWN: calls by another descriptor of the share");
 	check((int)enter_short(table, SYS_dup, (unsigned int)writes) == -EBADF &&
 		      (int)enter_short(table, SYS_close, (unsigned int)writes) == -EBADF,
-	      "it has no descriptors");
+	      "EBADF: the descriptors of the ended share");
 	close(copy);
 	close(reads);
 }

@@ -58,8 +58,9 @@ static void kills(struct table table, long fd)
 	      "socket() is not made, and the process is not killed");
 	check(is_done(enter_short(table, SYS_dup, fd)), "a short dup() is");
 	filter(SYS_close, -1, SECCOMP_RET_TRAP);
-	check(enter_short(table, SYS_close, fd) == FILTERED, "nor is a short close()");
-	check(is_left(table, FILTERED, SYS_close, fd, 0), "nor is close()");
+	check(enter_short(table, SYS_close, fd) == FILTERED,
+	      "a short close() is not made when the filter traps it");
+	check(is_left(table, FILTERED, SYS_close, fd, 0), "close() is not made when the filter traps it");
 	check(call_in(table, SYS_write, fd, addr("x"), 1) == 1, "the descriptor is open");
 }
 
@@ -90,7 +91,7 @@ static void dups_denied(struct table table, long fd)
 	      "a short call is left for the descriptor that the filter names");
 	filter(SYS_dup, 0, SECCOMP_RET_ERRNO | EACCES);
 	check(is_left(table, FILTERED, SYS_dup, 0, 0), "a descriptor of the process is not copied");
-	check(call_in(table, SYS_dup, fd) >= 0, "one of the share is");
+	check(call_in(table, SYS_dup, fd) >= 0, "a descriptor of the share is copied");
 }
 
 static void traced(int dev)
@@ -109,8 +110,9 @@ static void traced(int dev)
 		fd = move_fd(table, 0, -1, COSY_SHARE_IN);
 		check(enter_short(table, SYS_dup, fd) == TRACED &&
 			      enter_short(table, SYS_close, fd) == TRACED,
-		      "nor a short one");
-		check(is_of(table, fd) && move_fd(table, fd, -1, 0) >= 0, "it moves descriptors");
+		      "a traced thread makes no short call in a share");
+		check(is_of(table, fd) && move_fd(table, fd, -1, 0) >= 0,
+		      "a traced thread moves descriptors into a share and out of it");
 		exit(finish());
 	}
 	waitpid(pid, &status, 0);

@@ -76,7 +76,8 @@ static void after_exec(int share)
 	device = open_device();
 	check(make_table(device, 40, &second) == -EMFILE,
 	      "a share that stays open in execve() still counts towards the limit");
-	check(count((struct table){ share, 0 }) == -EPERM, "but the new program cannot use it");
+	check(count((struct table){ share, 0 }) == -EPERM,
+	      "EPERM: a program uses a share of the one that executed it");
 	close(share);
 	check(make_table(device, 40, &second) == 0, "until it is closed");
 }
@@ -126,11 +127,13 @@ static void test_limit_of_table(void)
 	fcntl(reads, F_SETFL, O_NONBLOCK);
 	check(read(reads, &c, 1) == -1 && errno == EAGAIN,
 	      "a share in a table that a process leaves to others stays");
-	check(make_table(device, 40, &second) == -EMFILE, "and counts for this table");
-	check(count(table) == -EPERM, "this process cannot use it");
+	check(make_table(device, 40, &second) == -EMFILE,
+	      "EMFILE: such a share counts towards the limit of the table");
+	check(count(table) == -EPERM, "EPERM: the process without the table uses its share");
 	close(table.fd);
 	check(has_ended(reads), "closing it ends it");
-	check(make_table(device, 40, &second) == 0, "then it does not count any more");
+	check(make_table(device, 40, &second) == 0,
+	      "a closed share counts no longer");
 }
 
 /* What fails in the middle gives back what it has taken. */
@@ -171,9 +174,9 @@ static void test_options(void)
 	check(call_in(table, SYS_setsockopt, pair[0], SOL_SOCKET, 50, addr(&value), 4) == -EINVAL &&
 		      call_in(table, SYS_setsockopt, pair[0], 1ull << 32 | SOL_SOCKET, 1ull << 32 | 52,
 			      addr(&value), 4) == -EINVAL,
-	      "setsockopt() takes none");
+	      "EINVAL: setsockopt() with an option that names a descriptor");
 	check(call_in(table, SYS_getsockopt, pair[0], 132, 102, addr(&value), addr(&size)) == -EINVAL,
-	      "nor does SCTP make one");
+	      "EINVAL: getsockopt() with an option of SCTP that makes a descriptor");
 	check(call_in(table, SYS_getsockopt, pair[0], SOL_SOCKET, SO_TYPE, addr(&value), addr(&size)) ==
 			      0 &&
 		      value == SOCK_STREAM,
@@ -300,7 +303,7 @@ static void test_count(void)
 	for (i = 0; i < 16; i++)
 		enter_short(table, SYS_close,
 			    COSY_SHARE_FD | table.id << COSY_SHARE_ID_SHIFT | (unsigned int)i);
-	check(!count(table) && !open_in(table), "and all closed");
+	check(!count(table) && !open_in(table), "all 16 descriptors are closed and not counted");
 	close(table.fd);
 }
 
@@ -334,7 +337,7 @@ static void test_waiting_accept(void)
 	check(!connect(fd, (void *)address, size), "connect()");
 	pthread_join(thread, NULL);
 	check(is_of(table, accepted) && accepted != listener && count(table) == 3,
-	      "then it has its descriptor");
+	      "accept() has made its descriptor in the place that it took");
 	close(fd);
 	close(table.fd);
 }

@@ -188,6 +188,8 @@ int main(void)
 	void *args[8] = { (void *)1, (void *)2, (void *)3, (void *)4 };
 	struct image *copy;
 	pthread_t threads[4];
+	struct cosy_run run;
+	__u64 frame[4] = { 0 };
 
 	image = make_image(ops, 4, 4, 4, 0, 4);
 	dev = open_device();
@@ -217,13 +219,18 @@ int main(void)
 
 	handles[0] = load_quietly(dev);
 	together(4, (void *(*[])(void *)){ sharer, sharer, scribbler, scribbler }, args);
-	check(true, "a run that changes while it is read");
+	check(run_frame(dev, handles[0], frame, &run) == done(3) && frame[0] == 100 &&
+	      frame[1] == (__u64)getpid(),
+	      "a compound runs, after runs that changed while they were read");
 
 	copy = must_map(4096);
 	harmless = make_image(no_calls, 3, 4, 4, 0, 4);
 	memcpy(copy, harmless, harmless->h.size);
 	together(3, (void *(*[])(void *)){ corruptor, corrupt_loader, corrupt_loader },
 		 (void *[]){ copy, copy, copy });
-	check(true, "an image that changes while it is loaded");
+	handles[1] = load_quietly(dev);
+	frame[0] = 0;
+	check(handles[1] > handles[0] && run_frame(dev, handles[1], frame, &run) == done(3) &&
+	      frame[0] == 100, "a compound is loaded and runs, after images that changed meanwhile");
 	return finish();
 }

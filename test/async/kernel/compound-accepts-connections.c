@@ -92,8 +92,10 @@ static __u64 executed(const struct loop *loop)
 
 static void *accept_one(void *listener)
 {
-	close(accept(*(int *)listener, NULL, NULL));
-	return NULL;
+	const int fd = accept(*(int *)listener, NULL, NULL);
+
+	close(fd);
+	return (void *)(intptr_t)fd;
 }
 
 static __u64 waiting[2 * ACCEPTS][NREGS + 1];
@@ -212,6 +214,7 @@ static void one_that_cannot_accept_passes_its_connection_on(void)
 static void thread_accepts(void)
 {
 	pthread_t thread;
+	void *accepted;
 	int client;
 
 	wait_in_accept(&loop, 0, 0);
@@ -220,8 +223,9 @@ static void thread_accepts(void)
 	usleep(100000);
 	client = connect_one();
 	destroy(&loop);
-	pthread_join(thread, NULL);
-	check(true, "a thread accepts when the loop is closed");
+	pthread_join(thread, &accepted);
+	check((intptr_t)accepted >= 0, "a thread gets the connection of a loop that is closed, not %d",
+	      (int)(intptr_t)accepted);
 	close(client);
 }
 

@@ -117,7 +117,8 @@ static void faults(void)
 	start(&loop, 7, wrong, frame, 0, 0);
 	loop.entries[7].args[3] = 8;
 	check(go(&loop, 1) == 1 && collect(&loop) == 7 && is_left(&loop, 7, COSY_RESULT, 0) &&
-	      entry_result(&loop, 7) == -EBADF, "so is a store of errno");
+	      entry_result(&loop, 7) == -EBADF,
+	      "a store of errno to an unmapped address is left to the process");
 }
 
 /* A compound that moves is resumed with another entry, and by another loop. */

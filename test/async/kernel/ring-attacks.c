@@ -510,6 +510,7 @@ static void *sleep_for_ever(void *argument)
 
 static void ending(void)
 {
+	unsigned int right = 0;
 	int status;
 
 	for (int i = 0; i < 24; i++) {
@@ -534,9 +535,9 @@ static void ending(void)
 				kill(getpid(), SIGKILL);
 			_exit(0);
 		}
-		waitpid(pid, &status, 0);
+		right += waitpid(pid, &status, 0) == pid && status == (i % 3 == 1 ? SIGKILL : 0);
 	}
-	check(true, "24 processes with a sleeping thread end");
+	check(right == 24, "24 processes with a sleeping thread end as they are made to: %u", right);
 }
 
 int main(int argc, char **argv)
