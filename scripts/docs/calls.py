@@ -25,13 +25,23 @@ This page is for people who change Cosy: it shows all that the tables say about 
 | compound | `kernel`: a compound makes the call in the kernel; `user`: it leaves for the call. Then the instructions that the call usually saves in a compound, if the figure is not that of a crossing ({crossing}) | [`syscalls.def`](../compound-ir/syscalls.def), [`costs.h`](../compound-ir/include/cosy/costs.h) |
 | fast path | the module makes the call with less work than the kernel's own function does; `borrow`: a second fast path for memory that the call may borrow | [`paths.def`](../kernel/cosy/fast/paths.def) |
 | alone | functions whose calls `cosy run` and `-fcosy-auto` make through the module, one at a time, and the instructions that such a call saves | [`preload.def`](../compound-ir/preload.def), [`costs.h`](../compound-ir/include/cosy/costs.h) |
+| glibc | the places inside functions of glibc whose calls `cosy run` makes through the module, by the function | [`sites.def`](../preload/sites.def) |
+| watched | before the program makes the call by `syscall()`, the library prepares for a `fork`, a seccomp `filter`, a `prctl` or a `limit` | [`watched.def`](../preload/watched.def) |
 | query | the call only reports: the compiler may exchange it with accesses to memory | [`syscalls.def`](../compound-ir/syscalls.def) |
 | loop, user mode | how a loop executes the call without the module. `disk`: a thread makes it, because it may take long but ends by itself; `refused`: not at all; for the others see the table. `moves`: the call does the same in each thread of the process | [`waits.def`](../runtime/src/async/waits.def) |
-| loop, module | `parks`: a compound waits in the module for this call; `nowait`: the module makes the call for an entry if it need not wait | [`syscalls.def`](../compound-ir/syscalls.def) |
+| loop, module | `parks`: a compound waits in the module for this call; `nowait`: the module makes the call for an entry if it need not wait; `ring:` how a ring makes the call, if not by the kernel's function: `nowait`, `send` and `message`, which wait for room, `given` back to the process | [`syscalls.def`](../compound-ir/syscalls.def) |
 | share | the call can be made in a share | [`syscalls.def`](../compound-ir/syscalls.def) |
 
-| number | call | compound | fast path | alone | query | loop, user mode | loop, module | share |
-|---|---|---|---|---|---|---|---|---|
+| number | call | compound | fast path | alone | glibc | watched | query | loop, user mode | loop, module | share |
+|---|---|---|---|---|---|---|---|---|---|---|
+"""
+
+TAIL = """
+`cosy run` makes these functions through the module, too, by a call that is no system call
+([`realpath.def`](../preload/realpath.def)): {realpath}.
+
+Before these functions it does what is said above of watched calls
+([`watched.def`](../preload/watched.def)): {watched}.
 """
 
 
@@ -92,9 +102,12 @@ def main():
     fast = Table(known, "paths.def", [
         (row[1].removeprefix("__NR_"), "borrow" if "BORROW" in row[2] else "yes")
         for row in rows("kernel/cosy/fast/paths.def", "COSY_FAST") if row[1] != "-1"])
+    sites = table("preload/sites.def", "COSY_SITE", lambda row: f"`{row[1]}`", 2)
+    watched = table("preload/watched.def", "COSY_WATCHED_CALL", lambda row: row[1])
     query = table("compound-ir/syscalls.def", "COSY_QUERY", lambda row: "yes")
     parks = table("compound-ir/syscalls.def", "COSY_PARKS", lambda row: "parks")
     nowait = table("compound-ir/syscalls.def", "COSY_NOWAIT", lambda row: "nowait")
+    ring = table("compound-ir/syscalls.def", "COSY_RING_CALL", lambda row: f"ring: {row[1].lower()}")
     shares = Table(known, "compound-ir/syscalls.def", [
         (row[0], "yes") for macro in ("COSY_SHARES", "COSY_SHARES_PAIR")
         for row in rows("compound-ir/syscalls.def", macro)])
@@ -111,16 +124,23 @@ def main():
              usual.get(name, "") if fast.of(name) else ""),
             (fast.of(name),),
             (preload.of(name), alone.get(name, "") if preload.of(name) else ""),
+            (" ".join(dict.fromkeys(sites.of(name).split())),),
+            (watched.of(name),),
             (query.of(name),),
             (waiting, moves.of(name)),
-            (parks.of(name), nowait.of(name)),
+            (parks.of(name), nowait.of(name), ring.of(name)),
             (shares.of(name),),
         ]
         cells = " | ".join(" ".join(filter(None, column)) for column in columns)
         text += f"| {call.nr} | {name} | {cells} |\n"
     if Table.unknown:
         raise SystemExit("not in syscalls.def: " + ", ".join(Table.unknown))
-    print(text, end="")
+    functions = {
+        macro: ", ".join(f"`{row[0]}()`" for row in rows(path, macro)) for path, macro in (
+            ("preload/realpath.def", "COSY_REALPATH"), ("preload/watched.def", "COSY_WATCHED"))}
+    assert all(functions.values()), "a table has no functions"
+    print(text + TAIL.format(realpath=functions["COSY_REALPATH"],
+                             watched=functions["COSY_WATCHED"]), end="")
 
 
 main()

@@ -29,7 +29,7 @@ def read(path=TABLE):
             line = line.rstrip("\n")
             if not line.startswith("COSY_") or line.startswith(
                     ("COSY_LIBC_MORE(", "COSY_QUERY(", "COSY_PARKS(", "COSY_NOWAIT(",
-                     "COSY_SHARES(", "COSY_SHARES_PAIR(")):
+                     "COSY_RING_CALL(", "COSY_SHARES(", "COSY_SHARES_PAIR(")):
                 continue
             match = CALL.match(line)
             if match:

@@ -64,17 +64,8 @@ void __init cosy_ring_init(void)
 		cosy_ring_callees[nr] = cosy_callees[nr];		\
 	}
 #define COSY_NOWAIT(name) cosy_ring_kinds[__NR_##name] = COSY_RING_NOWAIT;
+#define COSY_RING_CALL(name, made) cosy_ring_kinds[__NR_##name] = COSY_RING_##made;
 #include <syscalls.def>
-	cosy_ring_kinds[__NR_sendto] = COSY_RING_SEND;
-	cosy_ring_kinds[__NR_sendmsg] = COSY_RING_MESSAGE;
-	cosy_ring_kinds[__NR_read] = COSY_RING_NOWAIT;
-	cosy_ring_kinds[__NR_pread64] = COSY_RING_NOWAIT;
-	cosy_ring_kinds[__NR_close] = COSY_RING_NOWAIT;
-	/* Among the calls, they would block. */
-	cosy_ring_kinds[__NR_recvfrom] = COSY_RING_GIVEN;
-	cosy_ring_kinds[__NR_recvmsg] = COSY_RING_GIVEN;
-	cosy_ring_kinds[__NR_accept] = COSY_RING_GIVEN;
-	cosy_ring_kinds[__NR_accept4] = COSY_RING_GIVEN;
 }
 
 /**

@@ -992,7 +992,25 @@ static COSY_NOINLINE int go_on_with_rest(struct cosy_loop *loop,
 	return err;
 }
 
-/* Return true if the only entry that the module has not taken is a call that it probably makes at once. */
+/* The calls for which the module's ring has a function of its own wait as this file expects. */
+enum {
+#define COSY_WAITS(name, how) RING_CALL_##name = COSY_HOW_##how,
+#include "waits.def"
+};
+
+#define WAITS_LIKE_NOWAIT(how)	((how) == COSY_HOW_READ || (how) == COSY_HOW_CLOSE)
+#define WAITS_LIKE_SEND(how)	((how) == COSY_HOW_SEND)
+#define WAITS_LIKE_MESSAGE(how)	((how) == COSY_HOW_SEND)
+#define WAITS_LIKE_GIVEN(how)	((how) == COSY_HOW_RECEIVE || (how) == COSY_HOW_ACCEPT)
+#define COSY_RING_CALL(name, made) \
+	_Static_assert(WAITS_LIKE_##made(RING_CALL_##name), "waits.def and syscalls.def agree");
+#include <syscalls.def>
+
+/*
+ * Return true if the only entry that the module has not taken is a call that it probably makes at once:
+ * COSY_NOWAIT or COSY_RING_CALL(..., NOWAIT) of syscalls.def. Of those that wait like READ or CLOSE, the
+ * ring takes no others.
+ */
 static bool is_for_module(const struct cosy_loop *loop)
 {
 	const struct cosy_submit_entry *entry = only_call(loop);

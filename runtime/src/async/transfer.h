@@ -19,7 +19,10 @@
 #include "loop.h"
 #include "start.h"
 
-/* Flags with which a call does not wait, or waits for something else; with MSG_PEEK perhaps. */
+/*
+ * Flags with which a call does not wait, or waits for something else; with MSG_PEEK perhaps. The
+ * comment at COSY_RING_RECEIVE_UNUSUAL says why the module's lists differ.
+ */
 #define COSY_UNUSUAL	(MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE | MSG_PEEK)
 
 /*
