@@ -4,9 +4,9 @@
 
 usage: check-paths.py DOCUMENT...      (from the root of the checkout)
 
-These are paths and names of files in `...`, from the root, from the document's folder or from the
-module's, and the targets of links. A name without a folder may be that of any file or folder. A
-function, `...()`, may be in any source.
+These are paths and names of files in `...`, and the targets of links. A path is from the root, or the
+end of a path from there. A name without a folder may be that of any file or folder; in the README of a
+component, of one of the component. A function, `...()`, may be in any source.
 """
 
 import os
@@ -14,14 +14,33 @@ import re
 import subprocess
 import sys
 
-FILE = re.compile(r"[\w./-]+(?:/|\.(?:c|cpp|def|h|map|md|py|S|test|toml|txt|\d))")
+FILE = re.compile(r"[\w./-]+(?:/|\.(?:c|cpp|cir|def|h|map|md|py|S|sh|test|toml|txt))|(?:[\w./-]*/)?cosy[\w+-]*\.\d")
+# A README of these folders names files of its own, and of compound-ir/, without their folder.
+COMPONENTS = ("kernel/cosy", "clang-plugin", "runtime/src/async", "preload", "profile", "compound-ir")
+# What is built, and files and functions of other projects.
+OUTSIDE = {"build/", "preload-index.c", "wordexp", "__builtin_popcount"}
 
 
-def exists(path, folder, names):
-    return (os.path.exists(path) or os.path.exists(os.path.join(folder, path)) or
-            os.path.exists(os.path.join(folder, "src", path)) or
-            os.path.exists(os.path.join("kernel/cosy", path)) or
-            ("/" not in path[:-1] and path in names))
+class Tree:
+    """The files and folders of the checkout, by the ends of their paths."""
+
+    def __init__(self, paths):
+        self.ends = {}
+        for path in paths:
+            parts = path.split("/")
+            for last in range(1, len(parts) + 1):
+                entry = "/".join(parts[:last]) + ("/" if last < len(parts) else "")
+                for first in range(last):
+                    end = "/".join(entry.split("/")[first:])
+                    self.ends.setdefault(end, set()).add(entry)
+
+    def has(self, path, folder):
+        if os.path.exists(os.path.join(folder, path)) or os.path.exists(path) and "/" in path:
+            return True
+        found = self.ends.get(path, ())
+        if folder in COMPONENTS and "/" not in path:
+            return any(entry.startswith((folder + "/", "compound-ir/")) for entry in found)
+        return bool(found)
 
 
 def words(paths):
@@ -38,9 +57,8 @@ def main():
     tree = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], check=True,
                           stdout=subprocess.PIPE, text=True).stdout.splitlines()
     tree = [path for path in tree if os.path.exists(path)]
-    names = {os.path.basename(path) for path in tree}
-    names |= {part + "/" for path in tree for part in path.split("/")[:-1]}
-    sources = words(tree)
+    ends = Tree(tree)
+    sources = words(tree) | OUTSIDE
     count, failed = 0, False
     for document in sys.argv[1:]:
         with open(document, encoding="utf-8") as file:
@@ -54,7 +72,7 @@ def main():
         found += re.findall(r"`((?:scripts|\./cosy)[\w./-]*)[ `]", text)
         for path in found:
             count += 1
-            if path and not exists(path, folder, names):
+            if path and path not in OUTSIDE and not ends.has(path, folder):
                 print(f"{document}: {path} does not exist")
                 failed = True
         for function in re.findall(r"`(\w+)\(\)`", text):
