@@ -4,7 +4,7 @@
 // REQUIRES: root
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE -Rpass=cosy -Rpass-missed=cosy %s -o %t 2>&1 \
 // RUN:   | FileCheck --check-prefix=REMARK %s
-// REMARK-DAG: unused-buffer-is-not-copied.c:[[#]]:14: remark: what is read is copied only to where it is written
+// REMARK-DAG: Inputs/copy.h:[[#]]:14: remark: what is read is copied only to where it is written
 // REMARK-DAG: unused-buffer-is-not-copied.c:[[#]]:14: remark: what is read is copied only to where it is written
 // REMARK-DAG: unused-buffer-is-not-copied.c:[[#]]:14: remark: what is read is copied only to where it is written
 // REMARK-DAG: unused-buffer-is-not-copied.c:[[#]]:14: remark: what is read is not copied: nothing uses the buffer
@@ -35,6 +35,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "Inputs/copy.h"
 #include "Inputs/ends.h"
 
 static const char *const files[] = {
@@ -42,31 +43,6 @@ static const char *const files[] = {
 	"from65537", "from300000", "sparse", "hole",
 };
 #define FILES (sizeof(files) / sizeof(files[0]))
-
-/* By positions of the open files; a short write ends it. */
-static struct end copy(int in, int out, size_t size)
-{
-	static char buffer[65536];
-	long total = 0;
-	ssize_t n, written = 0;
-	int error = 0;
-
-	COSY_START;
-	while ((n = read(in, buffer, size)) > 0) {
-		written = write(out, buffer, (size_t)n);
-		if (written < 0) {
-			error = errno;
-			break;
-		}
-		total += written;
-		if (written != n)
-			break;
-	}
-	if (n < 0)
-		error = errno;
-	COSY_END;
-	return (struct end){ total, n < 0 ? n : written, error };
-}
 
 /* By offsets, with a buffer on the stack. */
 static struct end copy_at(int in, int out, size_t size, off_t from, off_t to)

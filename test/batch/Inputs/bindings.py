@@ -56,9 +56,8 @@ def check_entries(path):
     return len(pairs)
 
 
-def scan():
-    print("str:", check_entries("."), check_entries("./"), check_entries(None))
-    print("bytes:", check_entries(b"."))
+def scan_descriptors():
+    """By a descriptor of a directory: from its position, and without the right to search it."""
     directory = os.open(".", os.O_RDONLY)
     print("descriptor:", check_entries(directory))
     # A directory that is open is listed from its position, and is at its beginning afterwards.
@@ -83,7 +82,10 @@ def scan():
     if root:
         os.seteuid(0)
     os.chmod("directory", 0o755)
-    print("many:", check_entries("many"))
+
+
+def scan_errors():
+    """The errors are those of os.scandir()."""
     # If a directory was opened with O_PATH, glibc may find that out at the first entry.
     opened = [os.open("file", os.O_RDONLY), os.open(".", os.O_PATH)]
     for path in ("missing", "file", "", b"missing", pathlib.Path("missing"), 99, -100, "nul\0",
@@ -103,6 +105,10 @@ def scan():
             raise AssertionError(path)
     for descriptor in opened:
         os.close(descriptor)
+
+
+def scan_status():
+    """The status of entries, requested early or late."""
     # Without the status, which is then requested as with os.scandir().
     for entry in cosy.scandir(".", stat=False):
         assert outcome(entry.stat, follow_symlinks=False) == os.lstat(entry.name)
@@ -121,7 +127,10 @@ def scan():
     entry = next(e for e in cosy.scandir(".") if e.name == "gone")
     os.unlink("gone")
     assert stat.S_ISREG(entry.stat().st_mode)
-    # Iterations that end early.
+
+
+def scan_ends():
+    """Iterations that end early leave nothing open, and entries cannot be made."""
     before = len(os.listdir("/proc/self/fd"))
     entries = cosy.scandir("many")
     next(entries)
@@ -142,6 +151,16 @@ def scan():
         except TypeError:
             continue
         raise AssertionError(bad)
+
+
+def scan():
+    print("str:", check_entries("."), check_entries("./"), check_entries(None))
+    print("bytes:", check_entries(b"."))
+    scan_descriptors()
+    print("many:", check_entries("many"))
+    scan_errors()
+    scan_status()
+    scan_ends()
     print("scandir: ok")
 
 

@@ -14,6 +14,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "copy.h"
 #include "ends.h"
 
 /* Larger than any file of slurp(), whose loop has no other end. */
@@ -69,31 +70,6 @@ static inline struct end create(const char *name, int flags, size_t size)
 	}
 	COSY_END;
 	return (struct end){ total, closed, error };
-}
-
-/* Pages that are passed on; a short write ends it. */
-static inline struct end copy(int in, int out, size_t size)
-{
-	static char buffer[65536];
-	long total = 0;
-	ssize_t n, written = 0;
-	int error = 0;
-
-	COSY_START;
-	while ((n = read(in, buffer, size)) > 0) {
-		written = write(out, buffer, (size_t)n);
-		if (written < 0) {
-			error = errno;
-			break;
-		}
-		total += written;
-		if (written != n)
-			break;
-	}
-	if (n < 0)
-		error = errno;
-	COSY_END;
-	return (struct end){ total, n < 0 ? n : written, error };
 }
 
 /* lseek and read as one call, then lseek and write. */
