@@ -24,8 +24,8 @@ static int regions(int n)
 	int sum = 0;
 
 	while (n--) {
-		// CHECK-DAG: one-line.c:[[#@LINE+2]]: executor=user runs=10 syscalls=20 entries=0{{$}}
-		// CHECK-DAG: one-line.c:[[#@LINE+1]]#2: executor=user runs=20 syscalls=100 entries=0{{$}}
+		// CHECK-DAG: compounds-of-one-line-are-told-apart.c:[[#@LINE+2]]: executor=user runs=10 syscalls=20 entries=0{{$}}
+		// CHECK-DAG: compounds-of-one-line-are-told-apart.c:[[#@LINE+1]]#2: executor=user runs=20 syscalls=100 entries=0{{$}}
 		TWO(sum);
 	}
 	return sum;
@@ -44,8 +44,8 @@ static int regions(int n)
 
 static int pieces(int n)
 {
-	// CHECK-DAG: one-line.c:[[#@LINE+2]]: executor=user runs=1 syscalls=3 entries=0{{$}}
-	// CHECK-DAG: one-line.c:[[#@LINE+1]]#2: executor=user runs=1 syscalls=4 entries=0{{$}}
+	// CHECK-DAG: compounds-of-one-line-are-told-apart.c:[[#@LINE+2]]: executor=user runs=1 syscalls=3 entries=0{{$}}
+	// CHECK-DAG: compounds-of-one-line-are-told-apart.c:[[#@LINE+1]]#2: executor=user runs=1 syscalls=4 entries=0{{$}}
 	PIECES(n);
 	return n;
 }
