@@ -255,16 +255,14 @@ static void let_calls_begin(const struct cosy_loop *loop, const struct cosy_pool
 	}
 }
 
-int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
+/* Cancel all entries on descriptors but those in the ring, and forget the descriptors. */
+static int cancel_and_forget(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
-	uint32_t end = loop->fds.nchunks * COSY_CHUNK;
-	/* These first: if the module is lost meanwhile, they move to a pool. */
-	int cancelled = cancel_queue(loop, &loop->module.reading, first, last);
+	const uint32_t end = loop->fds.nchunks * COSY_CHUNK;
+	int cancelled = cancel_queued(loop, &loop->threads.disk, first, last) +
+			cancel_queued(loop, &loop->threads.waits, first, last) +
+			cosy_module_interrupt(loop, first, last);
 
-	cancelled += cosy_ring_cancel_fds(loop, first, last) +
-		     cancel_queued(loop, &loop->threads.disk, first, last) +
-		     cancel_queued(loop, &loop->threads.waits, first, last) +
-		     cosy_module_interrupt(loop, first, last);
 	for (uint32_t fd = first; fd <= last && fd < end; fd++) {
 		struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, (int)fd);
 
@@ -282,6 +280,47 @@ int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
 		let_calls_begin(loop, &loop->threads.waits, first, last);
 	}
 	return cancelled;
+}
+
+int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
+{
+	/* These first: if the module is lost meanwhile, they move to a pool. */
+	int cancelled = cancel_queue(loop, &loop->module.reading, first, last);
+
+	if (loop->fds.group)
+		cosy_group_closes(&loop->fds, first, last);
+	cancelled += cosy_ring_cancel_fds(loop, first, last);
+	return cancelled + cancel_and_forget(loop, first, last);
+}
+
+void cosy_fd_forget(struct cosy_loop *loop, int fd)
+{
+	const uint32_t number = (uint32_t)fd;
+
+	if (cosy_loop_enter(loop))
+		return;
+	cosy_dispatch_settle(loop);
+	cancel_queue(loop, &loop->module.reading, number, number);
+	/* What was submitted and has not begun may be for the next file with this number. */
+	cosy_ring_cancel_taken(loop, number);
+	cancel_and_forget(loop, number, number);
+	cosy_cpus_cancel_fds(loop, number, number);
+	cosy_loop_tell(loop);
+	cosy_loop_leave(loop);
+}
+
+void cosy_fds_forget_all(struct cosy_loop *loop)
+{
+	if (cosy_loop_enter(loop))
+		return;
+	for (uint32_t fd = 0; fd < loop->fds.nchunks * COSY_CHUNK; fd++) {
+		if (cosy_descriptor_find(&loop->fds, (int)fd))
+			cosy_descriptor_forget(&loop->fds, (int)fd);
+		else
+			fd |= COSY_CHUNK - 1;
+	}
+	cosy_cpus_cancel_fds(loop, 0, COSY_MAX_FD);
+	cosy_loop_leave(loop);
 }
 
 void cosy_fd_cancel_stale(struct cosy_loop *loop, int fd)

@@ -29,6 +29,17 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot);
 int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last);
 
 /**
+ * cosy_fd_forget() - another loop of the group closes a descriptor: cancel what has begun, and forget it
+ * @fd: the descriptor, which may have been closed and opened again; no entry has begun with that yet
+ *
+ * Takes the lock.
+ */
+void cosy_fd_forget(struct cosy_loop *loop, int fd);
+
+/** cosy_fds_forget_all() - forget all descriptors of a loop in which nothing is outstanding */
+void cosy_fds_forget_all(struct cosy_loop *loop);
+
+/**
  * cosy_fd_cancel_stale() - after a thread has closed a descriptor, cancel what waits for the file
  * @fd: the descriptor, which may have been opened again
  *

@@ -308,6 +308,7 @@ static void use_fd(struct cosy_loop *loop, struct cosy_slot *s)
 		s->fd = -1;
 		return;
 	}
+	cosy_descriptor_learned(&loop->fds, s->fd);
 	used->cpus |= (uint64_t)1 << s->cpu;
 	if (is_ordered((enum cosy_how)s->how)) {
 		used->outstanding++;

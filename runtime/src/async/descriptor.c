@@ -78,6 +78,56 @@ void cosy_descriptors_destroy(struct cosy_descriptors *fds)
 	free(fds->used);
 }
 
+int cosy_group_create(struct cosy_group *group)
+{
+	/* Untouched pages take no memory. */
+	group->known = calloc(COSY_MAX_FD, sizeof(*group->known));
+	return group->known ? 0 : -ENOMEM;
+}
+
+void cosy_group_destroy(struct cosy_group *group)
+{
+	free(group->known);
+}
+
+void cosy_group_note(struct cosy_descriptors *fds, int fd)
+{
+	struct cosy_group *group = fds->group;
+	uint16_t *known = &group->known[fd], before = __atomic_load_n(known, __ATOMIC_RELAXED), after;
+	uint32_t end = __atomic_load_n(&group->end, __ATOMIC_RELAXED);
+
+	do {
+		if (before == fds->member || before == COSY_KNOWN_BY_SEVERAL)
+			break;
+		after = before ? COSY_KNOWN_BY_SEVERAL : fds->member;
+	} while (!__atomic_compare_exchange_n(known, &before, after, true, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	while (end <= (uint32_t)fd &&
+	       !__atomic_compare_exchange_n(&group->end, &end, (uint32_t)fd + 1, true,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/*
+ * The program orders what it does with a descriptor, in whatever loops, before it closes it, and that
+ * before it uses the number again. So the accesses here need no order of their own.
+ */
+void cosy_group_closes(struct cosy_descriptors *fds, uint32_t first, uint32_t last)
+{
+	struct cosy_group *group = fds->group;
+	const uint32_t end = __atomic_load_n(&group->end, __ATOMIC_RELAXED);
+
+	for (uint32_t fd = first; fd <= last && fd < end; fd++) {
+		uint16_t known = __atomic_load_n(&group->known[fd], __ATOMIC_RELAXED);
+
+		if (!known)
+			continue;
+		__atomic_store_n(&group->known[fd], 0, __ATOMIC_RELAXED);
+		if (known != fds->member)
+			group->tell(group, fds->member, known, (int)fd);
+	}
+}
+
 bool cosy_descriptor_use(struct cosy_descriptors *fds, int fd)
 {
 	uint8_t bit = (uint8_t)(1u << fd % 8);
@@ -323,6 +373,11 @@ void cosy_descriptors_disarm(struct cosy_descriptors *fds)
 		if (d->added && is_unused(d))
 			cosy_descriptor_disarm(fds, d, fd);
 	}
+}
+
+void cosy_descriptor_leave(const struct cosy_descriptors *fds, int fd)
+{
+	control(fds, EPOLL_CTL_DEL, fd, 0);
 }
 
 void cosy_descriptor_forget(struct cosy_descriptors *fds, int fd)

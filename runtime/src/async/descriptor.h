@@ -62,6 +62,28 @@ _Static_assert(sizeof(struct cosy_descriptor) == 32, "looking one up takes few i
 /* Descriptors of one chunk of the table. */
 #define COSY_CHUNK	256u
 
+/* In @known of a group: more than one loop knows the descriptor. */
+#define COSY_KNOWN_BY_SEVERAL	UINT16_MAX
+
+/**
+ * struct cosy_group - loops that use the same descriptors, one after the other
+ * @known: for each descriptor, the member that knows something about it; 0: none;
+ *	   COSY_KNOWN_BY_SEVERAL. A member that has forgotten it may still be named
+ * @end:   descriptors that are known are below
+ * @tell:  let a member, or all others than @by if @known is COSY_KNOWN_BY_SEVERAL, forget a descriptor,
+ *	   by cosy_fd_forget(), before an entry begins there that is submitted from now on. Called with
+ *	   the lock of the loop @by
+ *
+ * A loop remembers the kind of a descriptor, and that epoll has it. If another loop closes the
+ * descriptor, that is wrong for the next file with the same number. Where one loop uses a
+ * descriptor and closes it, no other loop is told.
+ */
+struct cosy_group {
+	uint16_t *known;
+	uint32_t end;
+	void (*tell)(struct cosy_group *group, uint16_t by, uint16_t known, int fd);
+};
+
 /**
  * struct cosy_descriptors - the descriptors of a loop
  * @epoll:	  descriptor of the epoll instance
@@ -78,6 +100,8 @@ _Static_assert(sizeof(struct cosy_descriptor) == 32, "looking one up takes few i
  * @used:	  a bit for each descriptor of the table: cosy_module_use_fd()
  * @all_used:	  @used is incomplete: there was no memory, or there are other loops for the
  *		  same operations
+ * @group:	  the loops that use the same descriptors, or NULL
+ * @member:	  number of this loop in @group, from 1
  */
 struct cosy_descriptors {
 	int epoll;
@@ -92,7 +116,21 @@ struct cosy_descriptors {
 	uint32_t max_unwanted;
 	uint8_t *used;
 	bool all_used;
+	uint16_t member;
+	struct cosy_group *group;
 };
+
+/** cosy_group_create() - allocate the table of a group; returns 0 or -ENOMEM */
+int cosy_group_create(struct cosy_group *group);
+
+/** cosy_group_destroy() - free it */
+void cosy_group_destroy(struct cosy_group *group);
+
+/** cosy_group_note() - note that a loop of a group knows a descriptor, which has a place in its table */
+void cosy_group_note(struct cosy_descriptors *fds, int fd);
+
+/** cosy_group_closes() - let the other loops of a group forget descriptors, which this loop closes now */
+void cosy_group_closes(struct cosy_descriptors *fds, uint32_t first, uint32_t last);
 
 /** cosy_descriptor() - get or add a descriptor; NULL without memory, or for an invalid number */
 struct cosy_descriptor *cosy_descriptor(struct cosy_descriptors *fds, int fd);
@@ -107,6 +145,13 @@ cosy_descriptor_find(const struct cosy_descriptors *fds, int fd)
 	if (chunk >= fds->nchunks || !fds->chunks[chunk])
 		return NULL;
 	return &fds->chunks[chunk][(uint32_t)fd % COSY_CHUNK];
+}
+
+/** cosy_descriptor_learned() - note for other loops that this one knows a descriptor */
+static inline void cosy_descriptor_learned(struct cosy_descriptors *fds, int fd)
+{
+	if (fds->group)
+		cosy_group_note(fds, fd);
 }
 
 /** cosy_descriptor_set_added() - note whether epoll has a descriptor */
@@ -163,6 +208,13 @@ bool cosy_descriptor_is_stale(struct cosy_descriptors *fds, int fd);
 
 /** cosy_module_use_fd() - note a use for cosy_module_use_fd(). Return: true if it is the first */
 bool cosy_descriptor_use(struct cosy_descriptors *fds, int fd);
+
+/**
+ * cosy_descriptor_leave() - let epoll report nothing of a file any more that is closed now
+ *
+ * Needs no lock. Otherwise epoll would report it for ever if it has another descriptor.
+ */
+void cosy_descriptor_leave(const struct cosy_descriptors *fds, int fd);
 
 /** cosy_descriptor_forget() - remove a descriptor, for which nothing waits, also from epoll */
 void cosy_descriptor_forget(struct cosy_descriptors *fds, int fd);

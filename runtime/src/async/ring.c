@@ -459,8 +459,10 @@ static COSY_NOINLINE void note_opened(struct cosy_loop *loop, int64_t fd)
 {
 	struct cosy_descriptor *d = fd >= 0 ? cosy_descriptor(&loop->fds, (int)fd) : NULL;
 
-	if (d)
-		d->opened = true;
+	if (!d)
+		return;
+	d->opened = true;
+	cosy_descriptor_learned(&loop->fds, (int)fd);
 }
 
 /* Give the program the buffer into which the module has received. */
@@ -692,6 +694,11 @@ void cosy_ring_cancel_stale(struct cosy_loop *loop, uint32_t fd)
 {
 	if (in_ring(loop))
 		cancel_fd_in_module(loop, COSY_ASYNC_CANCEL_FD | COSY_ASYNC_CANCEL, fd);
+}
+
+int cosy_ring_cancel_taken(struct cosy_loop *loop, uint32_t fd)
+{
+	return in_ring(loop) ? cancel_fd_in_module(loop, COSY_ASYNC_CANCEL_FD, fd) : 0;
 }
 
 int cosy_ring_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last)

@@ -170,6 +170,9 @@ struct cosy_async *cosy_ring_collect(struct cosy_loop *loop);
 /** cosy_ring_cancel() - cancel an operation in the ring. Return 0 or -ENOENT */
 int cosy_ring_cancel(struct cosy_loop *loop, struct cosy_async *op);
 
+/** cosy_ring_cancel_taken() - cancel what the module has taken on a descriptor. Return its number */
+int cosy_ring_cancel_taken(struct cosy_loop *loop, uint32_t fd);
+
 /** cosy_ring_cancel_fds() - cancel all operations on descriptors. Return their number */
 int cosy_ring_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last);
 

@@ -718,6 +718,7 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 			return;
 		}
 		cosy_module_use_fd(loop, fd);
+		cosy_descriptor_learned(&loop->fds, fd);
 	}
 	s->fd = fd;
 	/* With RWF_NOWAIT, the kernel does not ask the file. */
@@ -769,6 +770,7 @@ static void start_poll(struct cosy_loop *loop, uint32_t slot)
 		return;
 	}
 	cosy_module_use_fd(loop, poll->fd);
+	cosy_descriptor_learned(&loop->fds, poll->fd);
 	s->fd = poll->fd;
 	s->list = COSY_LIST_POLL;
 	s->state = COSY_SLOT_WAITING;

@@ -237,8 +237,10 @@ static void learn_kind(struct cosy_loop *loop, int fd)
 {
 	struct cosy_descriptor *d = cosy_descriptor(&loop->fds, fd);
 
-	if (d && !d->opened && d->kind == COSY_KIND_UNKNOWN && !cosy_descriptor_look(d, fd))
-		cosy_module_use_fd(loop, fd);
+	if (!d || d->opened || d->kind != COSY_KIND_UNKNOWN || cosy_descriptor_look(d, fd))
+		return;
+	cosy_module_use_fd(loop, fd);
+	cosy_descriptor_learned(&loop->fds, fd);
 }
 
 /* Return true if the ring can take a call. */

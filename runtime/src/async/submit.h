@@ -222,6 +222,8 @@ static COSY_ALWAYS_INLINE void cosy_ring_submit(struct cosy_loop *loop, struct c
 	case SYS_close:
 		/* The next file with this number is another one. */
 		cosy_descriptor_find(&loop->fds, (int)args[0])->opened = false;
+		if (loop->fds.group)
+			cosy_group_closes(&loop->fds, (uint32_t)args[0], (uint32_t)args[0]);
 		cosy_submit_add_call(s, op, SYS_close, 1, args[0], 0, 0, 0, 0, 0);
 		break;
 	case SYS_write:

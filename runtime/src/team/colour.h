@@ -13,6 +13,7 @@
 #include "async/colour.h"
 #include "async/lock.h"
 
+struct cosy_group;
 struct cosy_worker;
 
 #define TEAM_LINE	64
@@ -106,10 +107,16 @@ struct team_call {
 	uint64_t queued;
 } __attribute__((aligned(TEAM_LINE)));
 
-/** struct team_cancel - a request to a worker to cancel an operation in its loop */
+/**
+ * struct team_cancel - a request to a worker to cancel in its loop
+ * @next: the next request
+ * @op:	  the operation; NULL: all on @fd, which another worker closes, and to forget @fd
+ * @fd:	  a descriptor
+ */
 struct team_cancel {
 	struct team_cancel *next;
 	struct cosy_coloured *op;
+	int fd;
 };
 
 /* colours.c */
@@ -165,5 +172,8 @@ void team_run_callback(struct cosy_worker *worker, struct cosy_coloured *coloure
 
 /** team_make_cancels() - cancel what other workers have asked this one to cancel */
 void team_make_cancels(struct cosy_worker *worker);
+
+/** team_tell_closed() - struct cosy_group.tell of a team; aborts without memory */
+void team_tell_closed(struct cosy_group *group, uint16_t by, uint16_t known, int fd);
 
 #endif /* COSY_TEAM_COLOUR_H */

@@ -9,8 +9,12 @@
  * cosy_colour(), @next is the team's address, with TEAM_LINK_NONE.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
+#include "async/cancel.h"
+#include "async/loop.h"
+#include "device/message.h"
 #include "team/team.h"
 
 #define WORKER_SHIFT	48
@@ -39,6 +43,11 @@ static void refer(struct cosy_coloured *coloured, const void *target, enum team_
 	coloured->next = (void *)((uintptr_t)target | link | (uintptr_t)worker << WORKER_SHIFT);
 }
 
+static struct cosy_team *team_of(struct cosy_group *group)
+{
+	return (void *)((char *)group - offsetof(struct cosy_team, group));
+}
+
 /* Forget requests to cancel an operation that is complete: its memory may be freed. */
 static void forget_cancels(struct cosy_worker *worker, const struct cosy_coloured *coloured)
 {
@@ -48,6 +57,7 @@ static void forget_cancels(struct cosy_worker *worker, const struct cosy_coloure
 	while ((cancel = *link)) {
 		if (cancel->op == coloured) {
 			*link = cancel->next;
+			tsan_acquire(cancel);
 			free(cancel);
 		} else {
 			link = &cancel->next;
@@ -120,6 +130,9 @@ const struct cosy_colours team_operations = {
 
 void team_run_callback(struct cosy_worker *worker, struct cosy_coloured *coloured)
 {
+	/* What others have closed is forgotten before the program can use its number again here. */
+	if (COSY_UNLIKELY(team_get(&worker->cancels) != NULL))
+		team_make_cancels(worker);
 	tsan_acquire(coloured);
 	if (coloured->op.done)
 		refer(coloured, worker->team, TEAM_LINK_NONE, 0);
@@ -158,19 +171,57 @@ COSY_EXPORT void cosy_team_stay(bool stay)
 	team_unlock_colour(colour);
 }
 
-/* Ask another worker to cancel an operation. With the lock of the colour, so that it exists. */
-static int ask(struct cosy_worker *worker, struct cosy_coloured *op)
+/*
+ * Ask another worker to cancel an operation. With the lock of the colour, so that it exists. Or, without
+ * one, to forget a descriptor: a worker without a thread forgets all when it starts.
+ */
+static int ask(struct cosy_worker *worker, struct cosy_coloured *op, int fd)
 {
 	struct team_cancel *cancel = malloc(sizeof(*cancel));
 
 	if (!cancel)
 		return -ENOMEM;
 	cancel->op = op;
+	cancel->fd = fd;
+	tsan_release(cancel);
 	team_lock(&worker->queue.lock);
-	cancel->next = worker->cancels;
-	team_set(&worker->cancels, cancel);
+	if (op || team_get(&worker->state) != TEAM_ENDS) {
+		cancel->next = worker->cancels;
+		team_set(&worker->cancels, cancel);
+		cancel = NULL;
+	}
 	team_unlock(&worker->queue.lock);
+	free(cancel);
 	return 0;
+}
+
+static void tell_closed(struct cosy_worker *worker, int fd)
+{
+	/* A worker that has never had a thread has no loop. */
+	if (!team_acquire(&worker->loop))
+		return;
+	/* Not by the worker, which may come to it when the number refers to another file. */
+	cosy_descriptor_leave(&worker->loop->fds, fd);
+	if (ask(worker, NULL, fd)) {
+		cosy_message("no memory to close a descriptor of a team", NULL);
+		abort();
+	}
+	team_worker_wake(worker);
+}
+
+void team_tell_closed(struct cosy_group *group, uint16_t by, uint16_t known, int fd)
+{
+	struct cosy_team *team = team_of(group);
+	const uint32_t count = team_acquire(&team->nworkers);
+
+	if (known != COSY_KNOWN_BY_SEVERAL) {
+		tell_closed(team->workers[known - 1], fd);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (i + 1 != by)
+			tell_closed(team->workers[i], fd);
+	}
 }
 
 COSY_EXPORT int cosy_team_cancel(struct cosy_coloured *op)
@@ -186,7 +237,7 @@ COSY_EXPORT int cosy_team_cancel(struct cosy_coloured *op)
 		worker = link_of(op) == TEAM_LINK_NONE ?
 				 self :
 				 self->team->workers[reference_of(op) >> WORKER_SHIFT];
-		err = worker == self ? 0 : ask(worker, op);
+		err = worker == self ? 0 : ask(worker, op, -1);
 	}
 	team_unlock_colour(colour);
 	if (err)
@@ -207,7 +258,11 @@ void team_make_cancels(struct cosy_worker *worker)
 		cancel = worker->cancels;
 		team_set(&worker->cancels, cancel->next);
 		team_unlock(&worker->queue.lock);
-		cosy_cancel(worker->loop, &cancel->op->op);
+		if (cancel->op)
+			cosy_cancel(worker->loop, &cancel->op->op);
+		else
+			cosy_fd_forget(worker->loop, cancel->fd);
+		tsan_acquire(cancel);
 		free(cancel);
 	}
 }

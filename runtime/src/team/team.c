@@ -14,6 +14,7 @@
 
 #include "async/create.h"
 #include "async/lock.h"
+#include "async/loop.h"
 #include "async/thread.h"
 #include "device/extensible.h"
 #include "device/sys.h"
@@ -90,6 +91,21 @@ static struct cosy_worker *new_worker(struct cosy_team *team, uint32_t index)
 	return worker;
 }
 
+static int make_loop(struct cosy_worker *worker)
+{
+	struct cosy_team *team = worker->team;
+	struct cosy_loop *loop;
+	int err = cosy_loop_create(&loop, team->options.loop);
+
+	if (err)
+		return err;
+	loop->fds.group = &team->group;
+	loop->fds.member = (uint16_t)(worker->index + 1);
+	/* Others may read it from here on. */
+	team_release(&worker->loop, loop);
+	return 0;
+}
+
 /* Start the thread of a worker that has none. */
 static int start_worker(struct cosy_worker *worker, const struct allowed *allowed)
 {
@@ -97,7 +113,7 @@ static int start_worker(struct cosy_worker *worker, const struct allowed *allowe
 	int err = 0;
 
 	if (!worker->loop)
-		err = cosy_loop_create(&worker->loop, team->options.loop);
+		err = make_loop(worker);
 	if (err)
 		return err;
 	worker->cpu = team->options.flags & COSY_TEAM_PIN ? choose_cpu(allowed, worker->index) : -1;
@@ -189,14 +205,26 @@ static const int *make_alive(void)
 	return alive;
 }
 
+static void free_cancels(struct team_cancel *cancel)
+{
+	while (cancel) {
+		struct team_cancel *next = cancel->next;
+
+		free(cancel);
+		cancel = next;
+	}
+}
+
 static void free_team(struct cosy_team *team)
 {
 	for (uint32_t i = 0; i < team->nworkers; i++) {
 		cosy_loop_destroy(team->workers[i]->loop);
 		cosy_share_destroy(team->workers[i]->share);
+		free_cancels(team->workers[i]->cancels);
 		free(team->workers[i]);
 	}
 	team_colours_destroy(team);
+	cosy_group_destroy(&team->group);
 	team_shown_destroy(team);
 	munmap((void *)team->alive, 4096);
 	free(team);
@@ -240,6 +268,9 @@ COSY_EXPORT int cosy_team_create(struct cosy_team **result, const struct cosy_te
 		goto no_memory;
 	if (!team_shown_create(team))
 		goto no_shown;
+	if (cosy_group_create(&team->group))
+		goto no_group;
+	team->group.tell = team_tell_closed;
 	if (team_colours_create(team))
 		goto no_colours;
 	err = start(team, workers);
@@ -251,6 +282,8 @@ COSY_EXPORT int cosy_team_create(struct cosy_team **result, const struct cosy_te
 	return 0;
 
 no_colours:
+	cosy_group_destroy(&team->group);
+no_group:
 	team_shown_destroy(team);
 no_shown:
 	munmap((void *)team->alive, 4096);

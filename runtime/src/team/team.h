@@ -34,6 +34,7 @@
 
 #include <pthread.h>
 
+#include "async/descriptor.h"
 #include "device/export.h"
 #include "team/colour.h"
 #include "team/shown.h"
@@ -155,6 +156,7 @@ struct cosy_worker {
  * @alive:     in a child, 0
  * @options:   as they were given; @workers is the number of workers that take colours
  * @buckets:   the colours
+ * @group:     the loops of the workers; a worker's member number is its own + 1
  * @workers:   the workers, also those that retire; NULL after the last one
  * @nworkers:  their number
  * @random:    the seed; 0: no random order
@@ -181,6 +183,7 @@ struct cosy_team {
 	struct cosy_team_options options;
 	struct cosy_loop_options loop;
 	struct team_bucket *buckets;
+	struct cosy_group group;
 	struct cosy_worker *workers[COSY_TEAM_MAX];
 	uint32_t nworkers;
 	uint64_t random;

@@ -13,6 +13,7 @@
 
 #include <cosy/share.h>
 
+#include "async/cancel.h"
 #include "async/colour.h"
 #include "async/cpus.h"
 #include "async/create.h"
@@ -321,6 +322,8 @@ void *team_worker_main(void *arg)
 	cosy_worker_self = worker;
 	cosy_thread_colours = &team_operations;
 	bind_to_cpu(worker);
+	/* If it had a thread before, nothing has told it since what others have closed. */
+	cosy_fds_forget_all(worker->loop);
 	worker->shown->thread = (int32_t)cosy_sys(SYS_gettid, 0, 0, 0);
 	worker->cycles = team_cycles();
 	while (!obey(worker)) {
@@ -374,6 +377,9 @@ COSY_EXPORT struct cosy_loop *cosy_team_loop(void)
 	if (!self)
 		return NULL;
 	self->uses_loop = true;
+	/* The callback may have opened a descriptor with the number of one that another worker has closed. */
+	if (COSY_UNLIKELY(team_get(&self->cancels) != NULL))
+		team_make_cancels(self);
 	return self->loop;
 }
 
