@@ -67,7 +67,7 @@ struct cosy_region;
  * @done:  called with the operation after the function has returned, or NULL
  * @data:  stored in the operation
  * @task:  for libcosy
- * @colour: colour of the function and of @done; 0: they have none
+ * @colour: colour of the function and of @done; 0: they have none, but colour 0 on a team's worker
  */
 struct cosy_spawn {
 	struct cosy_loop *loop;

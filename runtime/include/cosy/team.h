@@ -19,8 +19,8 @@
  * shares nothing until it has to. Every callback has a colour, a 64-bit number. Callbacks of one
  * colour run one after the other, in the order in which they were queued. Callbacks of different
  * colours run at the same time, on different workers. So a program gives callbacks that use the same
- * data the same colour, and needs no lock. A program that uses colour 0 only is right without a
- * change.
+ * data the same colour, and needs no lock. On a worker, no colour is colour 0: a program for one thread
+ * is right without a change if a callback of colour 0 starts it.
  *
  * A colour lives on a worker, and its data in that CPU's caches. An idle worker steals colours, with
  * all their queued callbacks, from the end of another worker's queue.
@@ -218,7 +218,12 @@ uint64_t cosy_team_colour(void);
  * returned operation again. While an operation of the running colour is outstanding, the colour
  * stays on this worker. So operations of one colour on one descriptor are ordered as in one loop.
  * cosy_team_moves() makes an exception. An operation without a structure does not count:
- * cosy_team_stay(). A callback without cosy_colour() has no colour, and runs on this worker.
+ * cosy_team_stay(). An operation without cosy_colour(), and a function without .colour, have colour 0,
+ * which stays for good on the worker where it calls this.
+ *
+ * cosy_async_close() on any worker closes a descriptor for all: the loops of the team forget it. Call
+ * cosy_cancel_fd() on a worker before closing it otherwise. Both cancel what waits on that worker; what
+ * waits on others is cancelled only without the module: cancel it before (cosy_team_cancel()).
  *
  * Return: the loop; NULL: the thread is no worker.
  */

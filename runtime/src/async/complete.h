@@ -118,7 +118,7 @@ static COSY_ALWAYS_INLINE void cosy_deliver(struct cosy_loop *loop, struct cosy_
 		cosy_colour_deliver(loop->colours, &loop->lock, op);
 	} else {
 		cosy_loop_leave(loop);
-		done(op);
+		cosy_loop_call(loop, op, done);
 		cosy_lock(&loop->lock);
 	}
 	if (cosy_loop_is_stopping(loop))

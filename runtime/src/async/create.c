@@ -222,7 +222,7 @@ static void cancel_all(struct cosy_loop *loop)
 			cosy_loop_leave(loop);
 			cosy_op_complete(op);
 			if (op->done)
-				op->done(op);
+				cosy_loop_call(loop, op, op->done);
 			cosy_lock(&loop->lock);
 		}
 	} while (loop->module.compounds || cosy_attempts_pending(loop) || cosy_page_done(loop) ||

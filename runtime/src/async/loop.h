@@ -57,6 +57,7 @@ struct cosy_cpus;
  * @has_ring:	the loop has a ring
  * @attention:	not 0 if a submission has to check the members from @external on
  * @stops:	two for each call of cosy_loop_stop(); COSY_STOPPING until calls have returned for it
+ * @deliver:	called in place of the callbacks of operations that have no colour of the loop; or NULL
  * @awaits_ops:	the @blocked thread waits for certain operations
  * @waiters:	number of threads that wait for @changed
  * @inside:	number of threads in functions that execute and deliver
@@ -94,6 +95,7 @@ struct cosy_loop {
 		uint64_t attention;
 	};
 	atomic_uint stops;
+	void (*deliver)(struct cosy_loop *loop, struct cosy_async *op);
 	bool awaits_ops;
 	uint32_t waiters;
 	uint32_t inside;
@@ -128,6 +130,16 @@ struct cosy_above {
 
 /* create.c fills it in. */
 extern const struct cosy_above cosy_above;
+
+/** cosy_loop_call() - call the callback of an operation that has one, without the lock */
+static COSY_ALWAYS_INLINE void cosy_loop_call(struct cosy_loop *loop, struct cosy_async *op,
+					      void (*done)(struct cosy_async *op))
+{
+	if (COSY_UNLIKELY(loop->deliver != NULL))
+		loop->deliver(loop, op);
+	else
+		done(op);
+}
 
 #define COSY_STOPPING	1u
 

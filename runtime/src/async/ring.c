@@ -1180,7 +1180,7 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 			done = op->done;
 			cosy_op_complete(op);
 			cosy_submit_end(s);
-			done(op);
+			cosy_loop_call(loop, op, done);
 			if (COSY_UNLIKELY(!cosy_submit_begin(s)))
 				return go_on_with_lock(loop);
 			continue;

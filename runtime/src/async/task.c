@@ -323,6 +323,9 @@ COSY_EXPORT int cosy_task_start(struct cosy_spawn *spawn)
 	struct cosy_task *task = spawn->task;
 	int err = -ENOMEM;
 
+	/* On a worker of a team, no colour is colour 0. */
+	if (task && !task->has_colour && cosy_thread_colours && spawn->loop->fds.group)
+		cosy_task_colour(spawn);
 	if (task && task->top) {
 		err = start_task(task, spawn);
 		if (err)

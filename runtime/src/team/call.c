@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "device/message.h"
 #include "team/team.h"
 
 /* A worker keeps so many structures of calls. */
@@ -122,6 +123,33 @@ static inline int queue_call(struct cosy_team *team, uint64_t colour, void (*fn)
 	if (err)
 		free(call);
 	return err;
+}
+
+static void run_done(void *arg)
+{
+	struct cosy_async *op = arg;
+
+	tsan_acquire(op);
+	op->done(op);
+}
+
+void team_call_done(struct cosy_team *team, struct cosy_async *op)
+{
+	struct team_call *call = new_call();
+
+	if (call) {
+		call->coloured.op.done = NULL;
+		call->coloured.done = run_call;
+		call->coloured.colour = 0;
+		call->fn = run_done;
+		call->arg = op;
+		call->drop = NULL;
+		call->queued = 0;
+	}
+	if (!call || team_add(team, &call->coloured, 1)) {
+		cosy_message("no memory for a callback of a team", NULL);
+		abort();
+	}
 }
 
 COSY_EXPORT int cosy_team_call_with(struct cosy_team *team, uint64_t colour,

@@ -14,6 +14,7 @@
 #include "async/lock.h"
 
 struct cosy_group;
+struct cosy_loop;
 struct cosy_worker;
 
 #define TEAM_LINE	64
@@ -50,6 +51,7 @@ struct team_list {
  * @active:   queued or running; under the bucket's lock
  * @counted:  idle and unused, and one of the bucket's @idle
  * @level:    of priority: 0 to TEAM_LEVELS - 1
+ * @at_loop:  colour 0, which stays because it has used the loop of its worker; for who has it active
  * @begun:    number of operations that were submitted by its own callbacks and keep it on its
  *	      worker; for the worker that runs it
  * @ended:    of these, complete or allowed to move; under the bucket's lock
@@ -69,6 +71,7 @@ struct team_colour {
 	bool active;
 	bool counted;
 	uint8_t level;
+	bool at_loop;
 	uint32_t begun;
 	uint32_t ended;
 	uint32_t users;
@@ -172,6 +175,9 @@ void team_run_callback(struct cosy_worker *worker, struct cosy_coloured *coloure
 
 /** team_make_cancels() - cancel what other workers have asked this one to cancel */
 void team_make_cancels(struct cosy_worker *worker);
+
+/** team_deliver() - cosy_loop.deliver of workers: operations without a colour have colour 0 */
+void team_deliver(struct cosy_loop *loop, struct cosy_async *op);
 
 /** team_tell_closed() - struct cosy_group.tell of a team; aborts without memory */
 void team_tell_closed(struct cosy_group *group, uint16_t by, uint16_t known, int fd);

@@ -120,7 +120,7 @@ static void remember(struct team_bucket *bucket, struct team_colour *colour)
 {
 	struct team_colour **link = &bucket->first;
 
-	if (colour->active || colour->users || colour->stays || colour->begun != colour->ended)
+	if (colour->active || colour->users || team_stays(colour))
 		return;
 	if (bucket->idle < MAX_IDLE || tsan_is_used()) {
 		bucket->idle++;

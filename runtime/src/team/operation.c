@@ -82,6 +82,14 @@ static void operation_done(struct cosy_async *op)
 		forget_cancels(self, coloured);
 }
 
+void team_deliver(struct cosy_loop *loop, struct cosy_async *op)
+{
+	if (op->done == operation_done)
+		operation_done(op);
+	else
+		team_call_done(team_of(loop->fds.group), op);
+}
+
 static void prepare(struct cosy_coloured *coloured)
 {
 	struct cosy_worker *self = cosy_worker_self;

@@ -100,6 +100,7 @@ static int make_loop(struct cosy_worker *worker)
 	if (err)
 		return err;
 	loop->fds.group = &team->group;
+	loop->deliver = team_deliver;
 	loop->fds.member = (uint16_t)(worker->index + 1);
 	/* Others may read it from here on. */
 	team_release(&worker->loop, loop);

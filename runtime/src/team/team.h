@@ -259,7 +259,8 @@ static inline uint64_t team_cycles(void)
 /** team_stays() - test whether a colour has to stay on its worker */
 static inline bool team_stays(const struct team_colour *colour)
 {
-	return team_get(&colour->stays) || team_get(&colour->begun) != team_get(&colour->ended);
+	return colour->at_loop || team_get(&colour->stays) ||
+	       team_get(&colour->begun) != team_get(&colour->ended);
 }
 
 /* futex.c */
@@ -332,6 +333,9 @@ void team_begin(struct cosy_worker *worker, const struct team_colour *colour);
 void team_end(struct cosy_worker *worker);
 
 /* call.c */
+
+/** team_call_done() - queue the callback of an operation in colour 0; aborts without memory */
+void team_call_done(struct cosy_team *team, struct cosy_async *op);
 
 /** team_call_free() - free the structure of a call */
 void team_call_free(struct cosy_worker *worker, struct team_call *call);

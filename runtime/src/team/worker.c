@@ -380,6 +380,9 @@ COSY_EXPORT struct cosy_loop *cosy_team_loop(void)
 	/* The callback may have opened a descriptor with the number of one that another worker has closed. */
 	if (COSY_UNLIKELY(team_get(&self->cancels) != NULL))
 		team_make_cancels(self);
+	/* Operations without a colour do not count as those of colour 0, so it stays for good. */
+	if (self->current && !self->current->number)
+		self->current->at_loop = true;
 	return self->loop;
 }
 
