@@ -15,6 +15,7 @@
 #include "colour.h"
 #include "inline.h"
 #include "lock.h"
+#include "tsan.h"
 
 COSY_TLS __thread const struct cosy_colours *cosy_thread_colours;
 
@@ -68,8 +69,11 @@ void cosy_colour_deliver(struct cosy_colour *colours, struct cosy_lock *lock,
 	colour->running = true;
 	do {
 		cosy_unlock(lock);
+		tsan_acquire(coloured);
+		tsan_acquire(colour);
 		/* The callback may free the operation. */
 		coloured->done(coloured);
+		tsan_release(colour);
 		cosy_lock(lock);
 		coloured = colour->first;
 		if (coloured)

@@ -116,6 +116,7 @@ static COSY_ALWAYS_INLINE void cosy_deliver(struct cosy_loop *loop, struct cosy_
 		return;
 	if (cosy_is_coloured(op)) {
 		cosy_colour_deliver(loop->colours, &loop->lock, op);
+		cosy_loop_tell_order(loop);
 	} else {
 		cosy_loop_leave(loop);
 		cosy_loop_call(loop, op, done);

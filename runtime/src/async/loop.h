@@ -28,6 +28,7 @@
 #include "ring.h"
 #include "thread.h"
 #include "timer.h"
+#include "tsan.h"
 
 struct cosy_cpu;
 struct cosy_cpus;
@@ -55,6 +56,7 @@ struct cosy_cpus;
  * @spreads:	the loop has processors
  * @biased:	a thread uses the ring without the lock
  * @has_ring:	the loop has a ring
+ * @sanitized:	the program is compiled with ThreadSanitizer, which is told what is ordered
  * @attention:	not 0 if a submission has to check the members from @external on
  * @stops:	two for each call of cosy_loop_stop(); COSY_STOPPING until calls have returned for it
  * @deliver:	called in place of the callbacks of operations that have no colour of the loop; or NULL
@@ -91,6 +93,7 @@ struct cosy_loop {
 			bool spreads;
 			bool biased;
 			bool has_ring;
+			bool sanitized;
 		};
 		uint64_t attention;
 	};
@@ -139,6 +142,28 @@ static COSY_ALWAYS_INLINE void cosy_loop_call(struct cosy_loop *loop, struct cos
 		loop->deliver(loop, op);
 	else
 		done(op);
+}
+
+/**
+ * cosy_loop_publish() - for ThreadSanitizer: this thread submits an operation
+ *
+ * What the thread has done is done before the operation's callback, in whatever thread.
+ */
+static inline void cosy_loop_publish(const struct cosy_loop *loop, struct cosy_async *op)
+{
+	if (COSY_UNLIKELY(loop->sanitized) && op)
+		tsan_release(op);
+}
+
+/**
+ * cosy_loop_tell_order() - for ThreadSanitizer: this thread has run a callback
+ *
+ * It is done before a thread returns that waits, and takes the lock afterwards.
+ */
+static inline void cosy_loop_tell_order(struct cosy_loop *loop)
+{
+	if (COSY_UNLIKELY(loop->sanitized))
+		tsan_release(loop);
 }
 
 #define COSY_STOPPING	1u

@@ -207,8 +207,9 @@ static void submit_to_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu,
 	cosy_cpu_send(loop, cpu, slot);
 }
 
-int cosy_page_check(const struct cosy_loop *loop, const struct cosy_async *op, int32_t places)
+int cosy_page_check(const struct cosy_loop *loop, struct cosy_async *op, int32_t places)
 {
+	cosy_loop_publish(loop, op);
 	if (loop->closing)
 		return -ESHUTDOWN;
 	if (op && op->state == COSY_OP_PENDING)

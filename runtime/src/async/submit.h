@@ -80,7 +80,7 @@ uint32_t cosy_page_take(struct cosy_loop *loop, struct cosy_async *op, enum cosy
  *
  * Return: 0, -ESHUTDOWN, -EBUSY or -EAGAIN.
  */
-int cosy_page_check(const struct cosy_loop *loop, const struct cosy_async *op, int32_t places);
+int cosy_page_check(const struct cosy_loop *loop, struct cosy_async *op, int32_t places);
 
 /** cosy_page_publish() - submit the entry of a slot that cosy_page_take() has returned */
 static COSY_ALWAYS_INLINE void cosy_page_publish(struct cosy_loop *loop, uint32_t slot)

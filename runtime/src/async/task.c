@@ -205,6 +205,7 @@ static void end_task(struct cosy_task *task)
 	bool in_child = cosy_loop_enter(loop) != 0;
 
 	op->result = task->value;
+	cosy_loop_tell_order(loop);
 	/* Without a callback, the program may free it from here on. */
 	cosy_op_complete(op);
 	if (!in_child) {
@@ -231,6 +232,7 @@ static void run_task(struct cosy_task *task)
 	for (;;) {
 		task->calling = false;
 		task->top->resume[0](task->top->resume);
+		cosy_loop_publish(task->loop, &task->call);
 		if (task->region) {
 			task->error = errno;
 			if (cosy_coroutine_run(task))
@@ -306,6 +308,7 @@ static int start_task(struct cosy_task *task, const struct cosy_spawn *spawn)
 		err = cosy_page_reserve(loop, &task->call, &task->slot);
 	if (!err) {
 		task->loop = loop;
+		cosy_loop_publish(loop, &task->call);
 		if (!task->has_colour)
 			task->call.done = call_done;
 		task->op = op;

@@ -511,8 +511,10 @@ static COSY_ALWAYS_INLINE int wait_or_enter(struct cosy_loop *loop, unsigned int
 
 static void leave(struct cosy_loop *loop)
 {
-	if (loop->external)
+	if (COSY_UNLIKELY(loop->external))
 		prepare_external(loop);
+	if (COSY_UNLIKELY(loop->sanitized))
+		tsan_acquire(loop);
 	/* The last call that was running when the loop was stopped returns. */
 	if (--loop->inside == 0 && cosy_loop_is_stopping(loop))
 		cosy_loop_has_stopped(loop);
