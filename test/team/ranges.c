@@ -113,6 +113,31 @@ static void exhaust(void)
 	EQUAL(info_of_ranges().populated, 10);
 }
 
+/* All ranges are in the program's memory, which stays when they are destroyed. */
+static void memory_of_the_program(void)
+{
+	struct cosy_ranges_options options = { .struct_size = sizeof(options), .size = 1u << 16,
+					       .count = 3 };
+	char *memory = aligned_alloc(1u << 16, 3u << 16);
+	struct cosy_ranges *other;
+
+	memset(memory, 'x', 3u << 16);
+	options.memory = memory;
+	EQUAL(cosy_ranges_create(&other, &options), 0);
+	for (int i = 0; i < 3; i++)
+		CHECK(cosy_range_take(other)->start == memory + ((size_t)i << 16));
+	CHECK(!cosy_range_take(other));
+	cosy_ranges_destroy(other);
+	for (size_t i = 0; i < 3u << 16; i++)
+		EQUAL(memory[i], 'x');
+	options.memory = memory + 1;
+	EQUAL(cosy_ranges_create(&other, &options), -EINVAL);
+	options.memory = memory;
+	options.flags = COSY_RANGES_HUGE;
+	EQUAL(cosy_ranges_create(&other, &options), -EINVAL);
+	free(memory);
+}
+
 static void refused(void)
 {
 	struct cosy_ranges_options options = { .struct_size = sizeof(options), .flags = 2 };
@@ -161,6 +186,7 @@ int main(int argc, char **argv)
 	CHECK(info_of_ranges().recycled > 2000);
 	alloc();
 	exhaust();
+	memory_of_the_program();
 	refused();
 	EQUAL(cosy_team_destroy(team), 0);
 	cosy_ranges_destroy(ranges);

@@ -7,7 +7,7 @@
  *	...
  *	cosy_team_call(team, colour, reduce, range);	// now it belongs to that colour
  *	...
- *	cosy_range_free(range);				// in reduce(): to be taken again
+ *	cosy_range_free(ranges, range);			// in reduce(): to be taken again
  *
  * Threads share the address space of their process. A thread that allocates much memory, uses it once
  * and frees it takes page faults, changes the address space under a lock, and interrupts other CPUs so
@@ -58,6 +58,9 @@ struct cosy_range {
  * @size:	 size of a range, rounded up to pages; 0: 1 MiB
  * @count:	 maximum number of ranges; 0: 1024. @count * @size is at most 2^46
  * @ready:	 number of ranges that are populated at once; others are when they are first taken
+ * @memory:	 @count * @size bytes of the program, populated and aligned to pages, for all ranges; it
+ *		 must outlive them. Memory of cosy_aligned_alloc() (cosy.h) can be used by isolated
+ *		 functions. NULL: address space is reserved
  */
 struct cosy_ranges_options {
 	uint32_t struct_size;
@@ -65,6 +68,7 @@ struct cosy_ranges_options {
 	size_t size;
 	uint32_t count;
 	uint32_t ready;
+	void *memory;
 };
 
 /**
@@ -72,13 +76,13 @@ struct cosy_ranges_options {
  * @ranges:  out: the ranges, to be freed by cosy_ranges_destroy()
  * @options: options; NULL: the defaults
  *
- * Reserves address space. A range takes memory from when it is populated.
+ * Reserves address space, unless the program has memory. A range takes memory from when it is populated.
  *
  * Return: 0; -EINVAL (an option), -ENOMEM.
  */
 int cosy_ranges_create(struct cosy_ranges **ranges, const struct cosy_ranges_options *options);
 
-/** cosy_ranges_destroy() - free the memory of all ranges, also of those that are taken; or NULL */
+/** cosy_ranges_destroy() - free all ranges, also those that are taken, and reserved memory; or NULL */
 void cosy_ranges_destroy(struct cosy_ranges *ranges);
 
 /**

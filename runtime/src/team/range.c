@@ -2,8 +2,9 @@
 /*
  * range.c - memory that belongs to a worker.
  *
- * All ranges are in one mapping, so that the kernel has one record for them. Workers of the same
- * number share a list if a program has several teams; then the lock of the list is taken by both.
+ * All ranges are in one mapping, so that the kernel has one record for them; or in memory of the
+ * program. Workers of the same number share a list if a program has several teams; then the lock of the
+ * list is taken by both.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -42,7 +43,7 @@ struct ranges_list {
 /**
  * struct cosy_ranges - memory from which ranges are taken
  * @memory:	the mapping, with @slack bytes before the first range
- * @bytes:	its size
+ * @bytes:	its size; 0: the memory is the program's
  * @size:	size of a range
  * @count:	number of ranges
  * @all:	the ranges
@@ -82,6 +83,8 @@ static int read_options(struct cosy_ranges_options *known,
 	known->size = (known->size + page - 1) & ~(page - 1);
 	if (known->size > MAX_BYTES / known->count)
 		return -EINVAL;
+	if (known->memory && (known->flags || (uintptr_t)known->memory & (page - 1)))
+		return -EINVAL;
 	return 0;
 }
 
@@ -100,11 +103,16 @@ static int populate(const struct cosy_range *range)
 	return 0;
 }
 
-/* Reserve address space. Huge pages begin at multiples of their size. */
-static int reserve(struct cosy_ranges *ranges, bool huge)
+/* Get the memory, or reserve address space. Huge pages begin at multiples of their size. */
+static int reserve(struct cosy_ranges *ranges, const struct cosy_ranges_options *options)
 {
+	const bool huge = options->flags & COSY_RANGES_HUGE;
 	const size_t align = huge && ranges->size % HUGE_SIZE == 0 ? HUGE_SIZE : 1;
 
+	if (options->memory) {
+		ranges->memory = options->memory;
+		return 0;
+	}
 	ranges->bytes = ranges->size * ranges->count + align - 1;
 	ranges->memory = mmap(NULL, ranges->bytes, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -130,7 +138,7 @@ static struct cosy_range *new_range(struct cosy_ranges *ranges)
 		return NULL;
 	range->size = ranges->size;
 	range->start = ranges->memory + ranges->slack + (size_t)(range - ranges->all) * range->size;
-	if (!populate(range))
+	if (!ranges->bytes || !populate(range))
 		return range;
 	/* It is populated when it is used, or not at all. */
 	cosy_range_free(ranges, range);
@@ -153,7 +161,7 @@ COSY_EXPORT int cosy_ranges_create(struct cosy_ranges **result,
 	ranges->size = known.size;
 	ranges->count = known.count;
 	ranges->all = calloc(known.count, sizeof(*ranges->all));
-	err = ranges->all ? reserve(ranges, known.flags & COSY_RANGES_HUGE) : -ENOMEM;
+	err = ranges->all ? reserve(ranges, &known) : -ENOMEM;
 	if (err) {
 		free(ranges->all);
 		free(ranges);
@@ -178,7 +186,8 @@ COSY_EXPORT void cosy_ranges_destroy(struct cosy_ranges *ranges)
 {
 	if (!ranges)
 		return;
-	munmap(ranges->memory, ranges->bytes);
+	if (ranges->bytes)
+		munmap(ranges->memory, ranges->bytes);
 	free(ranges->all);
 	free(ranges);
 }
