@@ -26,10 +26,15 @@ ROWS = (
     ("memclone-mmap", "corey", ("memclone-mmap",), ("500",)),
     ("memclone-malloc", "corey", ("memclone-malloc",), ("50000",)),
     ("memclone-ranges", "corey", ("memclone-ranges",), ("50000",)),
+    ("memclone-huge", "corey", ("memclone-huge",), ("50000",)),
+    ("fresh-ranges", "corey", ("fresh-ranges",), ("100",)),
+    ("fresh-huge", "corey", ("fresh-huge",), ("100",)),
     ("mempass-mmap", "corey", ("mempass-mmap",), ("500",)),
     ("mempass-ranges", "corey", ("mempass-ranges",), ("10000",)),
     ("dup", "corey", ("dup",), ("1000",)),
     ("dup-share", "corey", ("dup-share",), ("1000",)),
+    ("filesum-stays", "corey", ("filesum-stays",), ("20000",)),
+    ("filesum-moves", "corey", ("filesum-moves",), ("20000",)),
 )
 # Without the module these measure nothing that is of interest.
 WITH_MODULE = ("dup-share",)
