@@ -38,8 +38,11 @@ static unsigned int computed[7001];
 static void compute(void *arg)
 {
 	struct item *item = arg;
+	char text[12];
 
-	item->value *= 2;
+	/* Variables of the stack are no common data, even if one worker calls both. */
+	snprintf(text, sizeof(text), "%u", item->value);
+	item->value = 2 * (unsigned int)atoi(text);
 	computed[cosy_team_colour()]++;
 	EQUAL(cosy_team_call(team, item->wrong ? cosy_team_colour() : 0, add, item), 0);
 }

@@ -5,6 +5,8 @@
  */
 // RUN: %async-compile -O2
 // RUN: %everywhere
+// RUN: %async-compile -O1 -fsanitize=thread
+// RUN: COSY_EXECUTOR=user timeout 600 %t
 #include <cosy/task.h>
 
 #include "team.h"

@@ -58,6 +58,7 @@ struct team_list {
  * @users:    operations that refer to it otherwise; under the bucket's lock
  * @stays:    reasons to stay on its worker, besides; under the bucket's lock
  * @fiber:    for ThreadSanitizer
+ * @stack:    of @fiber
  */
 struct team_colour {
 	struct cosy_team *team;
@@ -77,6 +78,7 @@ struct team_colour {
 	uint32_t users;
 	uint32_t stays;
 	void *fiber;
+	void *stack;
 } __attribute__((aligned(TEAM_LINE)));
 
 /** struct team_bucket - the colours with one hash; @idle: how many of them are idle and unused */

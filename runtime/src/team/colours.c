@@ -44,7 +44,7 @@ void team_colours_destroy(struct cosy_team *team)
 
 		while ((colour = team->buckets[i].first)) {
 			team->buckets[i].first = colour->chain;
-			tsan_destroy(colour->fiber);
+			tsan_destroy(colour->fiber, colour->stack);
 			free(colour);
 		}
 	}

@@ -136,6 +136,11 @@ const struct cosy_colours team_operations = {
 	.release = release,
 };
 
+static void call_done(void *coloured)
+{
+	((struct cosy_coloured *)coloured)->done(coloured);
+}
+
 void team_run_callback(struct cosy_worker *worker, struct cosy_coloured *coloured)
 {
 	/* What others have closed is forgotten before the program can use its number again here. */
@@ -144,7 +149,7 @@ void team_run_callback(struct cosy_worker *worker, struct cosy_coloured *coloure
 	tsan_acquire(coloured);
 	if (coloured->op.done)
 		refer(coloured, worker->team, TEAM_LINK_NONE, 0);
-	coloured->done(coloured);
+	tsan_call(worker->current->fiber, &worker->current->stack, call_done, coloured);
 	/* What the callback has queued was counted before. */
 	team_release(&worker->ran, worker->ran + 1);
 }
