@@ -166,7 +166,8 @@ static bool is_short_program(struct reader *reader, const char *path, char *cons
  * names no file after chroot() or in another mount namespace, the rights of the process do not
  * suffice, Landlock or another security module denies it, or its file system is mounted noexec. The
  * dynamic linker makes the same calls, so a seccomp filter below which programs are executed allows
- * them. access() uses the real IDs, as the program may after it has lost privileges.
+ * them. access() uses the real IDs, as the program may after it has lost privileges; only root keeps its
+ * capabilities (capabilities.c).
  */
 static bool is_missing(void)
 {
@@ -175,6 +176,8 @@ static bool is_missing(void)
 
 	if (!path)
 		return false;
+	if (__atomic_load_n(&cosy_needs_capabilities, __ATOMIC_RELAXED))
+		return true;
 	if (cosy_sys(__NR_access, (long)path, R_OK, 0) < 0)
 		return true;
 	fd = cosy_sys(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC);

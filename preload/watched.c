@@ -2,6 +2,8 @@
 /*
  * watched.c - the function that the stubs of watched.def and libc.def call.
  */
+#include <asm/unistd.h>
+
 #include "next.h"
 #include "state.h"
 #include "watched.h"
@@ -32,5 +34,9 @@ void *cosy_before(enum cosy_function function, long arg0, long arg1)
 	}
 	if (function == COSY_FN_popen || function == COSY_FN_system)
 		cosy_before_shell();
+	if (function == COSY_FN_prctl)
+		cosy_before_capabilities(arg0);
+	if (function == COSY_FN_syscall && arg0 == __NR_prctl)
+		cosy_before_capabilities(arg1);
 	return next ? next : cosy_resolve(function);
 }

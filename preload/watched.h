@@ -55,6 +55,18 @@ void *cosy_before_list(enum cosy_list function, char *const *saved) COSY_HIDDEN;
 void cosy_before_shell(void) COSY_HIDDEN;
 
 /**
+ * cosy_before_capabilities() - find out whether this library can be opened without capabilities
+ * @option: the option of prctl() that is about to be set
+ *
+ * Only before programs that are executed may lose capabilities of this process. Async-signal-safe,
+ * thread-safe, keeps errno.
+ */
+void cosy_before_capabilities(long option) COSY_HIDDEN;
+
+/* Programs that are executed may not be able to open this library, although this process is. */
+extern bool cosy_needs_capabilities COSY_HIDDEN;
+
+/**
  * cosy_syscall() - make a system call of preload.def for syscall()
  * @nr: its number
  * @a, @b, @c, @d, @e: its arguments; those that it does not have are not used

@@ -13,9 +13,11 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <linux/securebits.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stddef.h>
@@ -75,6 +77,15 @@ static void leave(const char *where, const char *library, const char *root)
 	if (!strcmp(where, "chroot")) {
 		EQUAL(chroot(root), 0);
 		EQUAL(chdir("/"), 0);
+		return;
+	}
+	if (!strcmp(where, "bounding")) {
+		EQUAL(prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH), 0);
+		EQUAL(prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE), 0);
+		return;
+	}
+	if (!strcmp(where, "securebits")) {
+		EQUAL(syscall(SYS_prctl, PR_SET_SECUREBITS, SECBIT_NOROOT), 0);
 		return;
 	}
 	if (!strcmp(where, "landlock")) {
