@@ -78,6 +78,9 @@ static void look_everywhere(int dir, const char *name)
 	} asked[] = {
 		{ 0, STATX_BASIC_STATS },
 		{ AT_SYMLINK_NOFOLLOW, STATX_ALL | STATX_MNT_ID },
+		/* The unique number of the mount, and all that is known up to Linux 7.3. */
+		{ 0, 0x4000 },
+		{ AT_SYMLINK_NOFOLLOW, 0x3ffff & ~0x4000 },
 		{ AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC, STATX_MODE },
 		{ AT_STATX_DONT_SYNC, 0 },
 		{ AT_STATX_FORCE_SYNC | AT_STATX_DONT_SYNC, STATX_ALL },

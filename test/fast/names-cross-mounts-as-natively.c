@@ -349,12 +349,14 @@ static void look_up(void)
 		"/dir/inner", "//dir/sub/inner", "/mnt", "/mnt/dir/inner", "/mnt/bind/inner",
 		"/covered", "/elsewhere/inner", "/a/b/c/d/e/f/g/h/inner",
 	};
+	struct statx stx;
 	struct stat st;
 	int ret;
 
 	for (size_t i = 0; i < sizeof(quick) / sizeof(quick[0]); i++) {
 		COSY_START;
 		ret = stat(quick[i], &st);
+		ret |= statx(AT_FDCWD, quick[i], 0, STATX_BASIC_STATS, &stx);
 		COSY_END;
 		must(!ret, quick[i]);
 	}

@@ -139,14 +139,21 @@ static inline bool cosy_user_begin_works(void)
 #endif
 
 /*
- * Bits of a mask that statx() rejects or clears. Since 6.2 one bit asks the file system
- * for a cookie, which only the kernel may do.
+ * Bits of a mask that statx() rejects or clears, or that fast paths leave to the kernel. Since 6.2
+ * one bit asks the file system for a cookie, which only the kernel may do. Since 6.8 one bit asks
+ * for another number of the mount.
  */
 #ifdef STATX_CHANGE_COOKIE
-#define COSY_STATX_SPECIAL	(STATX__RESERVED | STATX_CHANGE_COOKIE)
+#define COSY_STATX_COOKIE	STATX_CHANGE_COOKIE
 #else
-#define COSY_STATX_SPECIAL	STATX__RESERVED
+#define COSY_STATX_COOKIE	0
 #endif
+#ifdef STATX_MNT_ID_UNIQUE
+#define COSY_STATX_UNIQUE	STATX_MNT_ID_UNIQUE
+#else
+#define COSY_STATX_UNIQUE	0
+#endif
+#define COSY_STATX_SPECIAL	(STATX__RESERVED | COSY_STATX_COOKIE | COSY_STATX_UNIQUE)
 
 /*
  * The flag of a thread that rseq sets at every context switch. Since 6.19 it has its own flag.

@@ -6,11 +6,13 @@
 #define COSY_FAST_CALLS_H
 
 #include <linux/audit.h>
+#include <linux/dcache.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/sched.h>
+#include <linux/stat.h>
 #include <linux/types.h>
 
 #include <cosy/exec.h>
@@ -184,7 +186,8 @@ int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
 
 /* child.c, with the internal functions that are needed: for stat and path; statx; open. */
 #define COSY_CHILD_NEEDS	COSY_NEEDS(__d_lookup_rcu)
-#define COSY_STATX_NEEDS	(COSY_NEEDS(vfs_statx_path) | COSY_NEEDS(cp_statx))
+#define COSY_STATX_NEEDS						\
+	(COSY_NEEDS(cp_statx) | COSY_NEEDS(mount_mnt) | COSY_NEEDS(mount_mnt_id))
 #define COSY_CHILD_STATX_NEEDS	(COSY_CHILD_NEEDS | COSY_STATX_NEEDS)
 #define COSY_CHILD_OPEN_NEEDS						\
 	(COSY_CHILD_NEEDS | COSY_NEEDS(alloc_empty_file) | COSY_NEEDS(vfs_open))
@@ -215,6 +218,20 @@ static inline bool cosy_is_local(const struct super_block *sb)
 	return sb->s_type->fs_flags & FS_REQUIRES_DEV || sb->s_magic == TMPFS_MAGIC;
 }
 
+/**
+ * cosy_is_block_device() - test whether a file is a block device
+ * @dentry: the file; the caller holds it
+ *
+ * Part of what statx() returns of a block device is not its file system's, and kernels differ in
+ * where they add it. So block devices need the kernel's own function.
+ *
+ * Return: true if it is one.
+ */
+static inline bool cosy_is_block_device(const struct dentry *dentry)
+{
+	return d_is_special(dentry) && S_ISBLK(d_inode(dentry)->i_mode);
+}
+
 /* borrow.c */
 cosy_fast_call_fn cosy_fast_borrow_read;
 cosy_fast_call_fn cosy_fast_borrow_pread64;
@@ -225,6 +242,7 @@ cosy_fast_call_fn cosy_fast_borrow_sendto;
 /* stat.c */
 long cosy_stat_put(const struct kstat *stat, struct stat __user *to);
 bool cosy_is_simple_statx(unsigned int flags, unsigned int mask);
+long cosy_statx_get(const struct path *path, unsigned int flags, u32 mask, struct kstat *stat);
 cosy_fast_call_fn cosy_fast_stat;
 cosy_fast_call_fn cosy_fast_lstat;
 cosy_fast_call_fn cosy_fast_newfstatat;

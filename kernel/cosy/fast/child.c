@@ -479,6 +479,12 @@ cosy_child_get_in(const struct path *dir, const struct cosy_name *name,
 						 request.flags, to);
 		goto out;
 	}
+	/* Before the permissions are checked, because a walk checks them again. */
+	if (request.kind == COSY_REQUEST_STATX && unlikely(cosy_is_block_device(path.dentry))) {
+		rcu_read_unlock();
+		err = COSY_WALK;
+		goto out;
+	}
 	err = cosy_child_permission(dir, path.dentry, &descent);
 	rcu_read_unlock();
 	if (unlikely(err))
@@ -489,8 +495,7 @@ cosy_child_get_in(const struct path *dir, const struct cosy_name *name,
 		goto leave;
 	}
 	if (request.kind == COSY_REQUEST_STATX)
-		err = cosy_internal(vfs_statx_path)(&path, request.flags, to,
-						   request.mask);
+		err = cosy_statx_get(&path, request.flags, request.mask, to);
 	else
 		err = vfs_getattr(&path, to, STATX_BASIC_STATS,
 				  request.flags | AT_NO_AUTOMOUNT);

@@ -148,7 +148,9 @@ static long cosy_nowait_statx(const u64 *args)
 	err = cosy_nowait_lookup(args[0], u64_to_user_ptr(args[1]), lookup, &path);
 	if (err)
 		return err;
-	err = cosy_internal(vfs_statx_path)(&path, flags, &stat, mask);
+	err = -EAGAIN;
+	if (!cosy_is_block_device(path.dentry))
+		err = cosy_statx_get(&path, flags, mask, &stat);
 	path_put(&path);
 	return err ?: cosy_internal(cp_statx)(&stat, u64_to_user_ptr(args[4]));
 }

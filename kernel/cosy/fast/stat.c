@@ -6,7 +6,9 @@
 #include <linux/fcntl.h>
 #include <linux/fs.h>
 #include <linux/kdev_t.h>
+#include <linux/mount.h>
 #include <linux/namei.h>
+#include <linux/path.h>
 #include <linux/stat.h>
 #include <linux/uaccess.h>
 #include <linux/uidgid.h>
@@ -162,6 +164,33 @@ bool cosy_is_simple_statx(unsigned int flags, unsigned int mask)
 		return false;
 	return (flags & AT_STATX_SYNC_TYPE) != AT_STATX_SYNC_TYPE &&
 	       !(mask & COSY_STATX_SPECIAL);
+}
+
+/**
+ * cosy_statx_get() - get the status of a file for statx()
+ * @path:  the file, which is no block device
+ * @flags: AT_STATX_..., and others that are ignored here
+ * @mask:  STATX_..., without COSY_STATX_SPECIAL
+ * @stat:  out
+ *
+ * Does what vfs_statx_path() in fs/stat.c does, which compilers inline. COSY_STATX_NEEDS must be
+ * there.
+ *
+ * Return: 0 or an error.
+ */
+long cosy_statx_get(const struct path *path, unsigned int flags, u32 mask, struct kstat *stat)
+{
+	const void *mount = (const void *)path->mnt - cosy_internal_offset(COSY_INTERNAL_mount_mnt);
+	long err = vfs_getattr(path, stat, mask, flags);
+
+	if (unlikely(err))
+		return err;
+	stat->mnt_id = *(const int *)(mount + cosy_internal_offset(COSY_INTERNAL_mount_mnt_id));
+	stat->result_mask |= STATX_MNT_ID;
+	if (path->dentry == path->mnt->mnt_root)
+		stat->attributes |= STATX_ATTR_MOUNT_ROOT;
+	stat->attributes_mask |= STATX_ATTR_MOUNT_ROOT;
+	return 0;
 }
 
 /** cosy_fast_statx() - statx(dfd, name, flags, mask, statxbuf) */
