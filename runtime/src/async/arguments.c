@@ -309,7 +309,7 @@ int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
-	switch (loop->page.slots[slot].how) {
+	switch (loop->slots.all[slot].how) {
 	case COSY_HOW_DIRECT:
 	case COSY_HOW_CLOSE:
 	case COSY_HOW_COMPOUND:

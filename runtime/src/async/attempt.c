@@ -29,13 +29,13 @@ void cosy_attempts_destroy(const struct cosy_attempts *attempts)
 	free(attempts->batches[0]);
 }
 
-struct cosy_attempt *cosy_attempt_add(struct cosy_attempts *attempts, struct cosy_page *page,
-				      uint32_t slot)
+struct cosy_attempt *cosy_attempt_add(struct cosy_attempts *attempts, const struct cosy_page *page,
+				      struct cosy_slots *slots, uint32_t slot)
 {
 	const struct cosy_async_entry *entry = &page->entries[slot];
 	struct cosy_attempt *a = &attempts->batch[attempts->count++];
 
-	page->slots[slot].state = COSY_SLOT_ATTEMPT;
+	slots->all[slot].state = COSY_SLOT_ATTEMPT;
 	a->nr = entry->nr;
 	memcpy(a->args, entry->args, sizeof(a->args));
 	a->slot = slot;

@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 
 struct cosy_page;
+struct cosy_slots;
 
 /**
  * struct cosy_attempt - a call that does not block
@@ -61,8 +62,8 @@ void cosy_attempts_destroy(const struct cosy_attempts *attempts);
  *
  * Return: the attempt, with the entry's arguments; the caller may change them.
  */
-struct cosy_attempt *cosy_attempt_add(struct cosy_attempts *attempts, struct cosy_page *page,
-				      uint32_t slot);
+struct cosy_attempt *cosy_attempt_add(struct cosy_attempts *attempts, const struct cosy_page *page,
+				      struct cosy_slots *slots, uint32_t slot);
 
 /**
  * cosy_attempts_take() - take the batch, of @n attempts; what is added later goes to the other one

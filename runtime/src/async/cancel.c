@@ -27,13 +27,13 @@ static void cancel_call(struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
-	cosy_end(loop, slot, must_be_made(&loop->page.slots[slot]) ?
+	cosy_end(loop, slot, must_be_made(&loop->slots.all[slot]) ?
 				     cosy_sys_args(entry->nr, entry->args) : -ECANCELED);
 }
 
 int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 
 	switch ((enum cosy_slot_state)s->state) {
 	case COSY_SLOT_SUBMITTED:
@@ -95,7 +95,7 @@ static int cancel_entry(struct cosy_loop *loop, uint32_t slot)
 
 	/* The module can only cancel entries that it has taken. */
 	cosy_dispatch_settle(loop);
-	before = loop->page.slots[slot];
+	before = loop->slots.all[slot];
 	err = cosy_slot_cancel(loop, slot);
 	if (err)
 		return err;
@@ -123,7 +123,7 @@ COSY_EXPORT int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op)
 	if (loop->has_ring && cosy_ring_has(op)) {
 		err = cosy_ring_cancel(loop, op);
 		cosy_loop_tell(loop);
-	} else if (cosy_async_pending(op) && op->slot < loop->page.fresh) {
+	} else if (cosy_async_pending(op) && op->slot < loop->slots.fresh) {
 		if (loop->page.entries[op->slot].user_data == (uintptr_t)op) {
 			err = cancel_entry(loop, op->slot);
 		} else {
@@ -149,8 +149,8 @@ static int cancel_submitted(struct cosy_loop *loop, uint32_t first, uint32_t las
 		uint32_t slot = loop->page.submitted[i & loop->page.mask];
 		int fd = cosy_slot_fd(loop, slot);
 
-		if (!loop->page.slots[slot].cancelled && cosy_fd_is_in(fd, first, last)) {
-			loop->page.slots[slot].cancelled = true;
+		if (!loop->slots.all[slot].cancelled && cosy_fd_is_in(fd, first, last)) {
+			loop->slots.all[slot].cancelled = true;
 			cancelled++;
 		}
 	}
@@ -163,7 +163,7 @@ static int cancel_submitted(struct cosy_loop *loop, uint32_t first, uint32_t las
  */
 static bool cancel_waiting_entry(struct cosy_loop *loop, uint32_t slot)
 {
-	const struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_slot *s = &loop->slots.all[slot];
 
 	return !s->cancelled && !(s->lent && cosy_module_is_running(loop, slot)) &&
 	       !cosy_slot_cancel(loop, slot);
@@ -177,7 +177,7 @@ static int cancel_waiting(struct cosy_loop *loop, struct cosy_descriptor *d)
 		uint32_t slot = d->head[list], next;
 
 		for (; slot != COSY_NO_SLOT; slot = next) {
-			const struct cosy_slot *s = &loop->page.slots[slot];
+			const struct cosy_slot *s = &loop->slots.all[slot];
 
 			next = s->next;
 			if (cancel_waiting_entry(loop, slot))
@@ -199,7 +199,7 @@ static int cancel_queue(struct cosy_loop *loop, const struct cosy_queue *queue,
 	for (; slot != COSY_NO_SLOT; slot = next) {
 		int fd = cosy_slot_fd(loop, slot);
 
-		next = loop->page.slots[slot].queue_next;
+		next = loop->slots.all[slot].queue_next;
 		if (cosy_fd_is_in(fd, first, last))
 			cancelled += cancel_waiting_entry(loop, slot);
 	}
@@ -229,9 +229,9 @@ static bool used_in_module(const struct cosy_loop *loop, const struct cosy_pool 
 	bool used = false;
 
 	for (uint32_t slot = pool->lent.head; slot != COSY_NO_SLOT;
-	     slot = loop->page.slots[slot].queue_next) {
+	     slot = loop->slots.all[slot].queue_next) {
 		if (uses(loop, slot, first, last)) {
-			loop->page.slots[slot].cancelled = true;
+			loop->slots.all[slot].cancelled = true;
 			used = true;
 		}
 	}

@@ -20,10 +20,10 @@
 /** cosy_page_release() - free a slot that does not belong to a function */
 static inline void cosy_page_release(struct cosy_loop *loop, uint32_t slot)
 {
-	loop->page.slots[slot].state = COSY_SLOT_FREE;
-	loop->page.slots[slot].next = loop->page.free;
-	loop->page.free = slot;
-	loop->page.outstanding--;
+	loop->slots.all[slot].state = COSY_SLOT_FREE;
+	loop->slots.all[slot].next = loop->slots.free;
+	loop->slots.free = slot;
+	loop->slots.outstanding--;
 	loop->ring.submit->room++;
 }
 
@@ -40,8 +40,8 @@ static COSY_ALWAYS_INLINE void cosy_complete(struct cosy_loop *loop,
 	struct cosy_async_entry *entry = &loop->page.entries[slot];
 
 	loop->info.completed++;
-	if (COSY_UNLIKELY(loop->page.slots[slot].receive != COSY_NO_SLOT)) {
-		if (loop->page.slots[slot].receive == COSY_INTO_BUFFER)
+	if (COSY_UNLIKELY(loop->slots.all[slot].receive != COSY_NO_SLOT)) {
+		if (loop->slots.all[slot].receive == COSY_INTO_BUFFER)
 			cosy_receive_ready(loop, slot, result);
 		else
 			cosy_reply_sent(loop, slot, result);
@@ -53,7 +53,7 @@ static COSY_ALWAYS_INLINE void cosy_complete(struct cosy_loop *loop,
 		cosy_page_release(loop, slot);
 		return;
 	}
-	loop->page.slots[slot].state = COSY_SLOT_DONE;
+	loop->slots.all[slot].state = COSY_SLOT_DONE;
 	loop->page.done[page->done_tail & loop->page.mask] = slot;
 	cosy_index_store(&page->done_tail, page->done_tail + 1);
 }
@@ -73,8 +73,8 @@ cosy_page_take_result(struct cosy_loop *loop, uint32_t slot, int64_t result)
 
 	op->result = result;
 	entry->status = COSY_ENTRY_FREE;
-	if (loop->page.slots[slot].task)
-		loop->page.slots[slot].state = COSY_SLOT_RESERVED;
+	if (loop->slots.all[slot].task)
+		loop->slots.all[slot].state = COSY_SLOT_RESERVED;
 	else
 		cosy_page_release(loop, slot);
 	return op;
@@ -143,7 +143,7 @@ static COSY_ALWAYS_INLINE void cosy_complete_now(struct cosy_loop *loop, uint32_
 
 	if (!delivery->room || page->done_head != page->done_tail ||
 	    loop->page.entries[slot].flags & COSY_ENTRY_SILENT ||
-	    COSY_UNLIKELY(loop->page.slots[slot].receive != COSY_NO_SLOT)) {
+	    COSY_UNLIKELY(loop->slots.all[slot].receive != COSY_NO_SLOT)) {
 		cosy_complete(loop, slot, result);
 		return;
 	}

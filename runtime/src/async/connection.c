@@ -135,7 +135,7 @@ bool cosy_connection_send_ended(const struct cosy_slot *s, const struct cosy_des
 
 bool cosy_connection_ended(const struct cosy_loop *loop, uint32_t slot, int *error)
 {
-	const struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_slot *s = &loop->slots.all[slot];
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	const struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, s->fd);
 	struct pollfd poll = { .fd = s->fd };

@@ -487,7 +487,7 @@ static enum step_end do_what_is_asked(struct cosy_task *task, uint32_t status,
 bool cosy_coroutine_done(struct cosy_task *task, int64_t result)
 {
 	const struct cosy_async_entry *entry =
-		&task->loop->module.entries[task->slot];
+		&task->loop->module.page.entries[task->slot];
 	uint32_t status;
 
 	if (task->in_call) {
@@ -513,7 +513,7 @@ bool cosy_coroutine_done(struct cosy_task *task, int64_t result)
 		note_left(cosy_reserved_of(task->region), status == COSY_STEP && is_for_loop(task));
 	task->begun = true;
 	task->waited = status == COSY_AGAIN && result &&
-		       task->loop->module.page->features & COSY_ASYNC_GIVES_BACK;
+		       task->loop->module.page.shared->features & COSY_ASYNC_GIVES_BACK;
 	switch (do_what_is_asked(task, status, (uint64_t)result, entry)) {
 	case STEP_UNDER_WAY:
 		return true;

@@ -262,7 +262,7 @@ struct cosy_async_entry *cosy_cpu_entry(const struct cosy_cpu *cpu, uint32_t slo
 {
 	const struct cosy_async *sent = (void *)(uintptr_t)cpu->loop->page.entries[slot].user_data;
 
-	return &cpu->owner->module.entries[sent - cpu->owner->cpus->sent];
+	return &cpu->owner->module.page.entries[sent - cpu->owner->cpus->sent];
 }
 
 /* A processor has closed a descriptor. Functions may have waited for it again before. */
@@ -278,7 +278,7 @@ static void returned(struct cosy_async *sent)
 {
 	struct cosy_loop *loop = sent->data;
 	uint32_t slot = (uint32_t)(sent - loop->cpus->sent);
-	const struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_slot *s = &loop->slots.all[slot];
 	/* While the loop closes, this is the thread that destroys it and has the lock. */
 	bool locks = !loop->closing;
 
@@ -323,7 +323,7 @@ static void put(struct cosy_cpu *cpu, uint32_t slot)
 	bool told;
 
 	cosy_lock(&cpu->put_lock);
-	cosy_queue_add(cpu->owner->page.slots, &cpu->put, slot);
+	cosy_queue_add(cpu->owner->slots.all, &cpu->put, slot);
 	cpu->from = (uint32_t)from;
 	told = cpu->told || cpu->looking;
 	cpu->told = true;
@@ -346,11 +346,11 @@ void cosy_cpu_take(struct cosy_cpu *cpu)
 		cosy_cpu_works(cpu);
 	while (slot != COSY_NO_SLOT) {
 		const struct cosy_async_entry *entry = &owner->page.entries[slot];
-		uint32_t next = owner->page.slots[slot].queue_next;
+		uint32_t next = owner->slots.all[slot].queue_next;
 
 		/* It has a free slot: both loops have the same number of entries. */
 		cosy_page_submit_anywhere(cpu->loop, &owner->cpus->sent[slot],
-					  (enum cosy_how)owner->page.slots[slot].how, entry->nr,
+					  (enum cosy_how)owner->slots.all[slot].how, entry->nr,
 					  (const uint64_t *)entry->args);
 		slot = next;
 	}
@@ -359,7 +359,7 @@ void cosy_cpu_take(struct cosy_cpu *cpu)
 void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot)
 {
 	struct cosy_async *sent = &loop->cpus->sent[slot];
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 
 	s->state = COSY_SLOT_SENT;
 	s->cpu = (uint32_t)(cpu - loop->cpus->all);
@@ -375,7 +375,7 @@ void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot)
 
 int cosy_cpu_cancel(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_cpu *cpu = &loop->cpus->all[loop->page.slots[slot].cpu];
+	struct cosy_cpu *cpu = &loop->cpus->all[loop->slots.all[slot].cpu];
 
 	cosy_lock(&cpu->loop->lock);
 	cosy_cpu_take(cpu);

@@ -194,7 +194,7 @@ static int make_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t numbe
 	/* Operations of other loops use them, too. */
 	cosy_module_use_all(cpu->loop);
 	/* One for the thread itself, so that it waits although nothing was sent. */
-	cpu->loop->page.outstanding = 1;
+	cpu->loop->slots.outstanding = 1;
 	cpu->loop->ring.submit->room--;
 	err = start(cpu);
 	if (err)

@@ -134,7 +134,7 @@ static void free_memory(struct cosy_loop *loop)
 	cosy_attempts_destroy(&loop->attempts);
 	cosy_buffers_destroy(&loop->ring.buffers);
 	cosy_descriptors_destroy(&loop->fds);
-	cosy_page_destroy(&loop->page);
+	cosy_page_destroy(&loop->page, &loop->slots);
 	free(loop->timers.heap);
 	free(loop->threads.disk.callers);
 	free(loop->threads.waits.callers);
@@ -187,11 +187,11 @@ COSY_EXPORT int cosy_loop_create(struct cosy_loop **result,
 	if (!loop)
 		return -ENOMEM;
 	loop->fds.epoll = loop->wake_fd = loop->timer_fd = -1;
-	err = cosy_page_create(&loop->page,
+	err = cosy_page_create(&loop->page, &loop->slots,
 			       power_of_two(or_default(known.entries, DEFAULT_ENTRIES)));
 	if (err)
 		goto no_page;
-	err = cosy_descriptors_create(&loop->fds, loop->page.slots);
+	err = cosy_descriptors_create(&loop->fds, loop->slots.all);
 	if (!err)
 		err = cosy_attempts_create(&loop->attempts, loop->page.mask + 1);
 	if (!err)
@@ -205,7 +205,7 @@ COSY_EXPORT int cosy_loop_create(struct cosy_loop **result,
 		       or_default(known.threads, DEFAULT_THREADS));
 	cosy_pool_init(loop, &loop->threads.waits,
 		       or_default(known.waiters, DEFAULT_WAITERS));
-	loop->timers.slots = loop->page.slots;
+	loop->timers.slots = loop->slots.all;
 	cosy_module_init(loop);
 	loop->ring.tried = !loop->module.usable;
 	order_for_sanitizer(loop);
@@ -218,7 +218,7 @@ no_owner:
 	free_owner(loop);
 	cosy_attempts_destroy(&loop->attempts);
 	cosy_descriptors_destroy(&loop->fds);
-	cosy_page_destroy(&loop->page);
+	cosy_page_destroy(&loop->page, &loop->slots);
 no_page:
 	free(loop);
 	return err;
@@ -231,7 +231,7 @@ static void cancel_all(struct cosy_loop *loop)
 
 	cosy_dispatch_settle(loop);
 	cosy_ring_cancel_all(loop);
-	for (uint32_t slot = 0; slot < loop->page.fresh; slot++)
+	for (uint32_t slot = 0; slot < loop->slots.fresh; slot++)
 		cosy_slot_cancel(loop, slot);
 	do {
 		loop->module.looked = loop->ring.looked = false;
@@ -245,7 +245,7 @@ static void cancel_all(struct cosy_loop *loop)
 			cosy_lock(&loop->lock);
 		}
 	} while (loop->module.compounds || cosy_attempts_pending(loop) || cosy_page_done(loop) ||
-		 cosy_ring_outstanding(&loop->ring, &loop->page));
+		 cosy_ring_outstanding(loop));
 }
 
 /* Keep threads from beginning calls. Return false if one makes a call. */
@@ -370,7 +370,7 @@ COSY_EXPORT int cosy_loop_info(struct cosy_loop *loop,
 	if (err)
 		return err;
 	loop->info.waiting = loop->fds.waiting + loop->timers.count;
-	loop->info.outstanding = loop->page.outstanding;
+	loop->info.outstanding = loop->slots.outstanding;
 	loop->info.threads = loop->threads.disk.threads + loop->threads.waits.threads;
 	loop->info.kernel = loop->module.usable;
 	counts = loop->info;

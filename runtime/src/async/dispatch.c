@@ -21,7 +21,7 @@ static void in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a, uint32_
 {
 	loop->info.entries += n;
 	for (uint32_t i = 0; i < n; i++) {
-		if (loop->page.slots[a[i].slot].buffered) {
+		if (loop->slots.all[a[i].slot].buffered) {
 			cosy_read_by_thread(loop, a[i].slot);
 			continue;
 		}
@@ -57,7 +57,7 @@ static void compound_done(struct cosy_loop *loop, uint32_t slot,
 			  const struct cosy_async_entry *entry)
 {
 	struct cosy_async_entry *own = loop->cpu ? cosy_cpu_entry(loop->cpu, slot) :
-						   &loop->module.entries[slot];
+						   &loop->module.page.entries[slot];
 
 	own->status = entry->status;
 	/* Where it was left, and how a user function has failed. */
@@ -83,7 +83,7 @@ static void lent_back(struct cosy_loop *loop, uint32_t slot, bool made, int64_t 
 {
 	loop->module.inside--;
 	/* Its descriptor was closed meanwhile. */
-	if (!made && loop->page.slots[slot].cancelled) {
+	if (!made && loop->slots.all[slot].cancelled) {
 		made = true;
 		result = -ECANCELED;
 	}
@@ -107,7 +107,7 @@ static COSY_NOINLINE void collect(struct cosy_loop *loop, uint32_t max)
 		cosy_loop_wake(loop);
 	while (loop->attempts.count < max &&
 	       (entry = cosy_module_next(m, loop->page.mask, &slot))) {
-		struct cosy_slot *s = &loop->page.slots[slot];
+		struct cosy_slot *s = &loop->slots.all[slot];
 		struct cosy_attempt a;
 
 		a.nr = entry->nr;
@@ -146,7 +146,7 @@ void cosy_attempts_make(struct cosy_loop *loop)
 		 */
 		if (cosy_module_submitted(&loop->module))
 			cosy_module_flush(loop);
-		if (loop->module.page)
+		if (loop->module.page.shared)
 			collect(loop, COSY_ATTEMPTS);
 	}
 }
@@ -154,7 +154,7 @@ void cosy_attempts_make(struct cosy_loop *loop)
 void cosy_dispatch_settle(struct cosy_loop *loop)
 {
 	cosy_module_flush(loop);
-	if (!loop->module.page || !cosy_attempts_pending(loop))
+	if (!loop->module.page.shared || !cosy_attempts_pending(loop))
 		return;
 	cosy_attempts_make(loop);
 	cosy_loop_tell(loop);
@@ -174,22 +174,22 @@ void cosy_dispatch_lost(struct cosy_loop *loop)
 	 * Entries that the module has not taken have not begun; a compound's state is in its
 	 * frame.
 	 */
-	for (uint32_t i = m->page->submit_head; i != m->tail; i++) {
-		uint32_t slot = m->submitted[i & loop->page.mask];
+	for (uint32_t i = m->page.shared->submit_head; i != m->tail; i++) {
+		uint32_t slot = m->page.submitted[i & loop->page.mask];
 
-		if (loop->page.slots[slot].how == COSY_HOW_COMPOUND)
+		if (loop->slots.all[slot].how == COSY_HOW_COMPOUND)
 			cosy_compound_refused(loop, slot);
-		else if (loop->page.slots[slot].lent)
+		else if (loop->slots.all[slot].lent)
 			lent_back(loop, slot, false, 0);
 	}
-	for (uint32_t slot = 0; slot < loop->page.fresh; slot++) {
-		if (loop->page.slots[slot].state != COSY_SLOT_IN_MODULE ||
+	for (uint32_t slot = 0; slot < loop->slots.fresh; slot++) {
+		if (loop->slots.all[slot].state != COSY_SLOT_IN_MODULE ||
 		    cosy_module_is_running(loop, slot))
 			continue;
 		/* The module gives it back, or a thread returns with it. */
-		if (loop->page.slots[slot].lent)
+		if (loop->slots.all[slot].lent)
 			continue;
-		if (loop->page.slots[slot].how == COSY_HOW_COMPOUND)
+		if (loop->slots.all[slot].how == COSY_HOW_COMPOUND)
 			cosy_module_await(loop, slot);
 		else
 			cosy_read_by_thread(loop, slot);
@@ -206,8 +206,8 @@ void cosy_timers_expire(struct cosy_loop *loop)
 		return;
 	now = cosy_clock();
 	while ((slot = cosy_timers_take(&loop->timers, now)) != COSY_NO_SLOT) {
-		if (loop->page.slots[slot].how == COSY_HOW_SEND ||
-		    loop->page.slots[slot].how == COSY_HOW_CONNECT) {
+		if (loop->slots.all[slot].how == COSY_HOW_SEND ||
+		    loop->slots.all[slot].how == COSY_HOW_CONNECT) {
 			cosy_attempts_flush(loop);
 			/* The program may have changed O_NONBLOCK since the last attempt. */
 			cosy_start_ready(loop, slot, 0);
@@ -228,7 +228,7 @@ static void poll_again(struct cosy_loop *loop, struct cosy_descriptor *d)
 		long ready = cosy_sys(SYS_poll, (long)loop->page.entries[slot].args[0],
 				      1, 0);
 
-		next = loop->page.slots[slot].next;
+		next = loop->slots.all[slot].next;
 		if (ready)
 			cosy_end(loop, slot, ready);
 	}
@@ -240,10 +240,10 @@ static bool start_first(struct cosy_loop *loop, struct cosy_descriptor *d,
 {
 	uint32_t slot = d->head[list];
 
-	if (!cosy_slot_waits(loop->page.slots, slot))
+	if (!cosy_slot_waits(loop->slots.all, slot))
 		return false;
 	cosy_start_ready(loop, slot, events);
-	return loop->page.slots[slot].state == COSY_SLOT_QUEUED || loop->page.slots[slot].lent;
+	return loop->slots.all[slot].state == COSY_SLOT_QUEUED || loop->slots.all[slot].lent;
 }
 
 void cosy_descriptor_event(struct cosy_loop *loop, int fd, uint32_t events)

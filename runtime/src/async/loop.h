@@ -74,6 +74,7 @@ struct cosy_loop {
 	struct cosy_lock lock;
 	volatile int *owner;
 	struct cosy_page page;
+	struct cosy_slots slots;
 	struct cosy_descriptors fds;
 	struct cosy_timers timers;
 	struct cosy_module module;
@@ -108,6 +109,17 @@ struct cosy_loop {
 	struct cosy_attempts attempts;
 	struct cosy_colour colours[1 << COSY_COLOUR_BITS];
 };
+
+/** cosy_ring_outstanding() - the number of operations in the ring that were not delivered */
+static COSY_ALWAYS_INLINE uint32_t cosy_ring_outstanding(const struct cosy_loop *loop)
+{
+	const struct cosy_ring *ring = &loop->ring;
+
+	if (!ring->page)
+		return 0;
+	return loop->page.mask + 1 - (uint32_t)ring->submit->room - ring->untracked_calls -
+	       ring->untracked_receives - loop->slots.outstanding + ring->of_tasks;
+}
 
 _Static_assert(offsetof(struct cosy_loop, ring.submit) == 0, "as cosy/submit.h says");
 

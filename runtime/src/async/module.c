@@ -51,8 +51,8 @@ static uint64_t enter_module(const struct cosy_module *m, uint64_t what)
 
 static void unmap_page(struct cosy_module *m)
 {
-	munmap(m->page, m->page_size);
-	m->page = NULL;
+	munmap(m->page.shared, m->page.size);
+	m->page.shared = NULL;
 }
 
 static bool create_page(struct cosy_loop *loop)
@@ -63,6 +63,7 @@ static bool create_page(struct cosy_loop *loop)
 		.nentries = loop->page.mask + 1,
 	};
 	int device = cosy_device_get();
+	struct cosy_async_page *page;
 
 	if (device < 0 ||
 	    cosy_sys(SYS_ioctl, device, (long)COSY_IOC_ASYNC, (long)&create) < 0)
@@ -74,20 +75,14 @@ static bool create_page(struct cosy_loop *loop)
 		m->fd = -1;
 		return false;
 	}
-	m->page_size = create.page_size;
-	m->page = mmap(NULL, m->page_size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		       m->fd, 0);
-	if (m->page == MAP_FAILED) {
-		m->page = NULL;
+	page = mmap(NULL, create.page_size, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
+	if (page == MAP_FAILED)
 		return false;
-	}
+	cosy_page_use(&m->page, page, create.page_size);
 	/* Sockets wait in its ring. */
-	if (!(m->page->features & COSY_ASYNC_RING))
+	if (!(page->features & COSY_ASYNC_RING))
 		return false;
-	m->features = m->page->features;
-	m->entries = (void *)((char *)m->page + m->page->entries);
-	m->submitted = (void *)((char *)m->page + m->page->submitted);
-	m->done = (void *)((char *)m->page + m->page->done);
+	m->features = page->features;
 	return true;
 }
 
@@ -117,7 +112,7 @@ int cosy_module_poll(const struct cosy_loop *loop)
 /* Pass the map of used descriptors, or that it is incomplete. */
 static void tell_used(struct cosy_loop *loop)
 {
-	struct cosy_async_page *page = loop->module.page;
+	struct cosy_async_page *page = loop->module.page.shared;
 
 	if (!page)
 		return;
@@ -194,7 +189,7 @@ void cosy_module_close(struct cosy_loop *loop, bool mapped)
 {
 	struct cosy_module *m = &loop->module;
 
-	if (mapped && m->page)
+	if (mapped && m->page.shared)
 		unmap_page(m);
 	cosy_loop_close_fd(loop, m->fd);
 	m->fd = -1;
@@ -206,7 +201,7 @@ static uint8_t attempt_flags(const struct cosy_loop *loop, uint32_t slot)
 {
 	const bool reads = loop->module.features & COSY_ASYNC_BUFFERED;
 
-	return loop->page.slots[slot].buffered && reads ? COSY_ENTRY_BUFFERED : 0;
+	return loop->slots.all[slot].buffered && reads ? COSY_ENTRY_BUFFERED : 0;
 }
 
 bool cosy_module_is_needed(const struct cosy_loop *loop,
@@ -223,7 +218,7 @@ static void put_entry(struct cosy_loop *loop, uint32_t slot, uint32_t nr,
 		      uint8_t flags, const uint64_t args[6])
 {
 	struct cosy_module *m = &loop->module;
-	struct cosy_async_entry *entry = &m->entries[slot];
+	struct cosy_async_entry *entry = &m->page.entries[slot];
 
 	entry->status = COSY_ENTRY_SUBMITTED;
 	entry->flags = flags;
@@ -231,8 +226,8 @@ static void put_entry(struct cosy_loop *loop, uint32_t slot, uint32_t nr,
 	entry->nr = nr;
 	for (int i = 0; i < 6; i++)
 		entry->args[i] = args[i];
-	loop->page.slots[slot].state = COSY_SLOT_IN_MODULE;
-	m->submitted[m->tail++ & loop->page.mask] = slot;
+	loop->slots.all[slot].state = COSY_SLOT_IN_MODULE;
+	m->page.submitted[m->tail++ & loop->page.mask] = slot;
 	/* A thread that waits only for epoll would not notice this entry. */
 	if (!m->inside++)
 		cosy_loop_wake(loop);
@@ -263,7 +258,7 @@ static void leave_module(struct cosy_loop *loop)
 
 static bool is_submitted(const struct cosy_loop *loop, uint32_t slot)
 {
-	return __atomic_load_n(&loop->module.entries[slot].status, __ATOMIC_ACQUIRE) ==
+	return __atomic_load_n(&loop->module.page.entries[slot].status, __ATOMIC_ACQUIRE) ==
 	       COSY_ENTRY_SUBMITTED;
 }
 
@@ -315,7 +310,7 @@ void cosy_module_lose(struct cosy_loop *loop, uint64_t ret)
 /* Make submitted entries visible to the module. */
 static void publish(struct cosy_module *m)
 {
-	__atomic_store_n(&m->page->submit_tail, m->tail, __ATOMIC_RELEASE);
+	__atomic_store_n(&m->page.shared->submit_tail, m->tail, __ATOMIC_RELEASE);
 }
 
 static bool execute_page(struct cosy_loop *loop)
@@ -329,7 +324,7 @@ static bool execute_page(struct cosy_loop *loop)
 	for (unsigned int i = 0; i < COSY_ASYNC_MAX_DONE; i++) {
 		if (!executed_page(loop, enter_module(m, COSY_ASYNC_MAX_DONE)))
 			return false;
-		if (!m->page->more)
+		if (!m->page.shared->more)
 			break;
 	}
 	return true;
@@ -338,7 +333,7 @@ static bool execute_page(struct cosy_loop *loop)
 bool cosy_module_sleeps(const struct cosy_loop *loop)
 {
 	return loop->module.fd >= 0 &&
-	       (loop->module.inside || cosy_ring_outstanding(&loop->ring, &loop->page)) &&
+	       (loop->module.inside || cosy_ring_outstanding(loop)) &&
 	       can_sleep(loop);
 }
 
@@ -348,12 +343,12 @@ uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until)
 	uint64_t now, entered;
 	int fd = m->fd;
 
-	m->page->sleep_ns = COSY_ASYNC_FOR_EVER;
+	m->page.shared->sleep_ns = COSY_ASYNC_FOR_EVER;
 	if (until != UINT64_MAX) {
 		now = cosy_clock();
-		m->page->sleep_ns = until > now ? until - now : 0;
+		m->page.shared->sleep_ns = until > now ? until - now : 0;
 	}
-	m->page->sleep_fd = loop->fds.epoll;
+	m->page.shared->sleep_fd = loop->fds.epoll;
 	publish(&loop->module);
 	atomic_store(&m->asleep, true);
 	cosy_loop_leave(loop);
@@ -371,7 +366,7 @@ void cosy_module_flush(struct cosy_loop *loop)
 {
 	struct cosy_module *m = &loop->module;
 
-	while (m->fd >= 0 && m->page->submit_head != m->tail) {
+	while (m->fd >= 0 && m->page.shared->submit_head != m->tail) {
 		publish(&loop->module);
 		if (!execute_page(loop))
 			module_lost(loop);
@@ -390,16 +385,16 @@ uint32_t cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32
 	do {
 		if (!execute_page(loop)) {
 			leave_module(loop);
-			left = m->tail - m->page->submit_head;
+			left = m->tail - m->page.shared->submit_head;
 			/* Earlier entries are not attempts. */
 			if (left > n)
 				left = n;
 			for (uint32_t i = n - left; i < n; i++)
-				loop->page.slots[a[i].slot].state = COSY_SLOT_ATTEMPT;
+				loop->slots.all[a[i].slot].state = COSY_SLOT_ATTEMPT;
 			cosy_above.lost(loop);
 			return left;
 		}
-	} while (m->page->submit_head != m->tail);
+	} while (m->page.shared->submit_head != m->tail);
 	return 0;
 }
 
@@ -408,9 +403,9 @@ const struct cosy_async_entry *cosy_module_next(struct cosy_module *m, uint32_t 
 {
 	if (!cosy_module_done(m))
 		return NULL;
-	*slot = m->done[m->head & mask];
-	__atomic_store_n(&m->page->done_head, ++m->head, __ATOMIC_RELEASE);
-	return &m->entries[*slot];
+	*slot = m->page.done[m->head & mask];
+	__atomic_store_n(&m->page.shared->done_head, ++m->head, __ATOMIC_RELEASE);
+	return &m->page.entries[*slot];
 }
 
 void cosy_module_look(struct cosy_loop *loop)
@@ -423,7 +418,7 @@ void cosy_module_look(struct cosy_loop *loop)
 bool cosy_module_cancel(struct cosy_loop *loop, uint32_t slot)
 {
 	if (enter_module(&loop->module, COSY_ASYNC_CANCEL | slot) == COSY_ASYNC_ENTERED) {
-		if (loop->page.slots[slot].how != COSY_HOW_COMPOUND)
+		if (loop->slots.all[slot].how != COSY_HOW_COMPOUND)
 			loop->module.inside--;
 		loop->module.looked = false;
 		return true;
@@ -431,8 +426,8 @@ bool cosy_module_cancel(struct cosy_loop *loop, uint32_t slot)
 	/* A thread that slept in the module has completed it, and has not collected it yet. */
 	if (!is_submitted(loop, slot))
 		return false;
-	if (loop->page.slots[slot].how != COSY_HOW_COMPOUND)
-		loop->page.slots[slot].state = COSY_SLOT_ATTEMPT;
+	if (loop->slots.all[slot].how != COSY_HOW_COMPOUND)
+		loop->slots.all[slot].state = COSY_SLOT_ATTEMPT;
 	module_lost(loop);
 	return true;
 }
@@ -450,7 +445,7 @@ bool cosy_module_compound(struct cosy_loop *loop, uint32_t slot)
 	}
 	for (int i = 0; i < 6; i++)
 		args[i] = entry->args[i];
-	if (loop->page.slots[slot].cancelled)
+	if (loop->slots.all[slot].cancelled)
 		args[5] |= COSY_COMPOUND_CANCELLED;
 	put_entry(loop, slot, entry->nr, 0, args);
 	return true;
@@ -478,11 +473,11 @@ static int interrupt_fds(struct cosy_loop *loop, uint64_t which, uint32_t first,
 		return 0;
 	if (first == last)
 		return interrupt_fd(loop, which, first);
-	for (uint32_t slot = 0; m->fd >= 0 && slot < loop->page.fresh; slot++) {
-		uint64_t fd = m->entries[slot].args[2];
+	for (uint32_t slot = 0; m->fd >= 0 && slot < loop->slots.fresh; slot++) {
+		uint64_t fd = m->page.entries[slot].args[2];
 
-		if (loop->page.slots[slot].how == COSY_HOW_COMPOUND &&
-		    loop->page.slots[slot].state == COSY_SLOT_IN_MODULE && fd >= first &&
+		if (loop->slots.all[slot].how == COSY_HOW_COMPOUND &&
+		    loop->slots.all[slot].state == COSY_SLOT_IN_MODULE && fd >= first &&
 		    fd <= last)
 			interrupted += interrupt_fd(loop, which, (uint32_t)fd);
 	}
@@ -546,7 +541,7 @@ static void worker_lost(struct cosy_loop *loop, uint64_t left)
 uint32_t cosy_module_work(struct cosy_loop *loop, bool waits)
 {
 	struct cosy_module *m = &loop->module;
-	uint64_t what = COSY_ASYNC_WORK | m->page->id, left;
+	uint64_t what = COSY_ASYNC_WORK | m->page.shared->id, left;
 	int fd = m->fd;
 
 	if (waits)
@@ -566,8 +561,8 @@ bool cosy_module_take(struct cosy_loop *loop, uint32_t slot, int64_t *result)
 	struct cosy_module *m = &loop->module;
 
 	m->inside--;
-	*result = (int64_t)m->entries[slot].args[0];
-	return m->entries[slot].status == COSY_ENTRY_DONE;
+	*result = (int64_t)m->page.entries[slot].args[0];
+	return m->page.entries[slot].status == COSY_ENTRY_DONE;
 }
 
 void cosy_module_recall(struct cosy_loop *loop, bool waits, bool recall)
@@ -575,9 +570,9 @@ void cosy_module_recall(struct cosy_loop *loop, bool waits, bool recall)
 	struct cosy_module *m = &loop->module;
 	uint32_t bit = waits ? COSY_RECALL_LONG : COSY_RECALL;
 
-	if (!m->page || recall == !!(m->page->recall & bit))
+	if (!m->page.shared || recall == !!(m->page.shared->recall & bit))
 		return;
-	__atomic_store_n(&m->page->recall, m->page->recall ^ bit, __ATOMIC_RELEASE);
+	__atomic_store_n(&m->page.shared->recall, m->page.shared->recall ^ bit, __ATOMIC_RELEASE);
 	/* Threads that wait in the module have to leave; if this fails, give the module up. */
 	if (recall && m->fd >= 0 &&
 	    enter_by(m->fd, COSY_ASYNC_WORK | COSY_ASYNC_CANCEL) != COSY_ASYNC_ENTERED)

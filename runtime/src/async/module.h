@@ -22,8 +22,7 @@ struct cosy_loop;
  * struct cosy_module - a loop's page in the module
  * @usable:    the module makes the attempts
  * @fd:	       the descriptor by which it is entered, or -1
- * @page:      the page; @entries, @submitted and @done are parts of it
- * @page_size: size of @page in bytes
+ * @page:      the page; its @shared is NULL without it
  * @tail:      number of entries submitted so far
  * @head:      number of entries collected so far
  * @inside:    number of entries submitted and not collected
@@ -37,11 +36,7 @@ struct cosy_loop;
 struct cosy_module {
 	bool usable;
 	int fd;
-	struct cosy_async_page *page;
-	struct cosy_async_entry *entries;
-	uint32_t *submitted;
-	uint32_t *done;
-	size_t page_size;
+	struct cosy_page page;
 	uint32_t tail;
 	uint32_t head;
 	uint32_t inside;
@@ -156,7 +151,7 @@ bool cosy_module_is_needed(const struct cosy_loop *loop,
 /** cosy_module_submitted() - return true if there are entries that the module has not taken */
 static inline bool cosy_module_submitted(const struct cosy_module *m)
 {
-	return m->fd >= 0 && m->page->submit_head != m->tail;
+	return m->fd >= 0 && m->page.shared->submit_head != m->tail;
 }
 
 /** cosy_module_flush() - let the module take all submitted entries */
@@ -172,7 +167,7 @@ uint32_t cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32
 /** cosy_module_done() - return true if cosy_module_next() has a completion */
 static inline bool cosy_module_done(const struct cosy_module *m)
 {
-	return m->inside && m->head != cosy_index_load(&m->page->done_tail);
+	return m->inside && m->head != cosy_index_load(&m->page.shared->done_tail);
 }
 
 /**

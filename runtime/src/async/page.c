@@ -12,7 +12,7 @@
 _Static_assert(sizeof(struct cosy_async_entry) == 64, "an entry is a cache line");
 _Static_assert(sizeof(struct cosy_async_page) % 64 == 0, "entries are aligned");
 
-int cosy_page_create(struct cosy_page *page, uint32_t entries)
+int cosy_page_create(struct cosy_page *page, struct cosy_slots *slots, uint32_t entries)
 {
 	size_t ring = entries * sizeof(uint32_t);
 	size_t at = sizeof(struct cosy_async_page);
@@ -24,8 +24,8 @@ int cosy_page_create(struct cosy_page *page, uint32_t entries)
 	if (shared == MAP_FAILED)
 		return -ENOMEM;
 	/* malloc() maps such a large array, so untouched slots take no memory. */
-	page->slots = malloc(entries * sizeof(*page->slots));
-	if (!page->slots) {
+	slots->all = malloc(entries * sizeof(*slots->all));
+	if (!slots->all) {
 		munmap(shared, size);
 		return -ENOMEM;
 	}
@@ -35,18 +35,13 @@ int cosy_page_create(struct cosy_page *page, uint32_t entries)
 	shared->entries = (uint32_t)at;
 	shared->submitted = (uint32_t)(at + entries * sizeof(struct cosy_async_entry));
 	shared->done = shared->submitted + (uint32_t)ring;
-	page->shared = shared;
-	page->size = size;
-	page->entries = (void *)((char *)shared + shared->entries);
-	page->submitted = (void *)((char *)shared + shared->submitted);
-	page->done = (void *)((char *)shared + shared->done);
-	page->mask = entries - 1;
-	page->free = COSY_NO_SLOT;
+	cosy_page_use(page, shared, size);
+	slots->free = COSY_NO_SLOT;
 	return 0;
 }
 
-void cosy_page_destroy(struct cosy_page *page)
+void cosy_page_destroy(struct cosy_page *page, struct cosy_slots *slots)
 {
 	munmap(page->shared, page->size);
-	free(page->slots);
+	free(slots->all);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * page.h - the syscall page of a loop: its entries, its rings, and its slots.
+ * page.h - a syscall page, which libcosy or the module has made, and the slots of a loop.
  */
 #ifndef COSY_LOOP_PAGE_H
 #define COSY_LOOP_PAGE_H
@@ -20,10 +20,6 @@
  * @done:	 the ring of entries that are complete
  * @mask:	 number of entries - 1
  * @size:	 bytes of @shared
- * @slots:	 one for each entry
- * @free:	 first free slot of those that were used before
- * @fresh:	 first slot that was never used
- * @outstanding: number of slots in use: of operations and functions. Those in the ring have none
  */
 struct cosy_page {
 	struct cosy_async_page *shared;
@@ -32,7 +28,17 @@ struct cosy_page {
 	uint32_t *done;
 	uint32_t mask;
 	size_t size;
-	struct cosy_slot *slots;
+};
+
+/**
+ * struct cosy_slots - what libcosy knows about the entries of a loop's own page
+ * @all:	 one for each entry
+ * @free:	 first free slot of those that were used before
+ * @fresh:	 first slot that was never used
+ * @outstanding: number of slots in use: of operations and functions. Those in the ring have none
+ */
+struct cosy_slots {
+	struct cosy_slot *all;
 	uint32_t free;
 	uint32_t fresh;
 	uint32_t outstanding;
@@ -50,20 +56,36 @@ static inline void cosy_index_store(uint32_t *index, uint32_t value)
 	__atomic_store_n(index, value, __ATOMIC_RELEASE);
 }
 
-/** cosy_page_create() - allocate the page and the slots. Return: 0 or -ENOMEM */
-int cosy_page_create(struct cosy_page *page, uint32_t entries);
+/**
+ * cosy_page_use() - use a page that is mapped
+ * @shared: the page, whose offsets are set
+ * @size:   its size in bytes
+ */
+static inline void cosy_page_use(struct cosy_page *page, struct cosy_async_page *shared,
+				 size_t size)
+{
+	page->shared = shared;
+	page->size = size;
+	page->entries = (void *)((char *)shared + shared->entries);
+	page->submitted = (void *)((char *)shared + shared->submitted);
+	page->done = (void *)((char *)shared + shared->done);
+	page->mask = shared->nentries - 1;
+}
 
-/** cosy_page_destroy() - free the page and the slots */
-void cosy_page_destroy(struct cosy_page *page);
+/** cosy_page_create() - allocate a page and its slots. Return: 0 or -ENOMEM */
+int cosy_page_create(struct cosy_page *page, struct cosy_slots *slots, uint32_t entries);
+
+/** cosy_page_destroy() - free what cosy_page_create() has allocated */
+void cosy_page_destroy(struct cosy_page *page, struct cosy_slots *slots);
 
 /**
- * cosy_page_prepare() - initialise the rest of a slot when the executor begins with its entry
+ * cosy_slots_prepare() - initialise the rest of a slot when the executor begins with its entry
  *
  * Before, only the members from @state to @task are set.
  */
-static inline void cosy_page_prepare(struct cosy_page *page, uint32_t slot)
+static inline void cosy_slots_prepare(struct cosy_slots *slots, uint32_t slot)
 {
-	struct cosy_slot *s = &page->slots[slot];
+	struct cosy_slot *s = &slots->all[slot];
 
 	s->next = s->prev = COSY_NO_SLOT;
 	s->fd = -1;

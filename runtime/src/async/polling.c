@@ -36,8 +36,8 @@ static void count(struct cosy_cpu *cpu, uint64_t now)
 
 	loop->info.polled_ns += now - cpu->counted;
 	cpu->counted = now;
-	if (loop->module.page)
-		__atomic_store_n(&loop->module.page->polled_us, loop->info.polled_ns / 1000,
+	if (loop->module.page.shared)
+		__atomic_store_n(&loop->module.page.shared->polled_us, loop->info.polled_ns / 1000,
 				 __ATOMIC_RELAXED);
 }
 

@@ -54,7 +54,7 @@ static uint32_t take_slot(struct cosy_loop *loop, struct cosy_async *op, uint64_
 	const uint64_t args[6] = { fd, (uintptr_t)&receive->buffer, 1, MSG_PEEK };
 	uint32_t slot = cosy_page_take(loop, op, COSY_HOW_RECEIVE, SYS_recvfrom, args);
 
-	loop->page.slots[slot].receive = COSY_INTO_BUFFER;
+	loop->slots.all[slot].receive = COSY_INTO_BUFFER;
 	return slot;
 }
 
@@ -117,7 +117,7 @@ void cosy_receive_ready(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	/* It is counted when it completes. */
 	loop->info.completed--;
 	if (result != -EAGAIN) {
-		loop->page.slots[slot].receive = COSY_NO_SLOT;
+		loop->slots.all[slot].receive = COSY_NO_SLOT;
 		cosy_complete(loop, slot, result);
 		return;
 	}

@@ -41,8 +41,8 @@ static uint32_t take_slots(struct cosy_loop *loop, struct cosy_async *op, const 
 	uint32_t first = cosy_page_take(loop, op, COSY_HOW_SEND, SYS_sendto, send);
 
 	/* What is cancelled is the send. */
-	loop->page.slots[second].state = COSY_SLOT_RESERVED;
-	loop->page.slots[first].receive = second;
+	loop->slots.all[second].state = COSY_SLOT_RESERVED;
+	loop->slots.all[first].receive = second;
 	return first;
 }
 
@@ -68,14 +68,14 @@ void cosy_reply_submit(struct cosy_loop *loop, struct cosy_async *op, const uint
 void cosy_reply_sent(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
-	uint32_t receive = loop->page.slots[slot].receive;
+	uint32_t receive = loop->slots.all[slot].receive;
 	struct cosy_async *op = (struct cosy_async *)(uintptr_t)entry->user_data;
 	bool complete = result >= 0 && (uint64_t)result == entry->args[2];
 
 	/* The page has room for all slots, so the receive can be published after this. */
 	cosy_page_release(loop, slot);
 	op->slot = receive;
-	loop->page.slots[receive].state = COSY_SLOT_SUBMITTED;
+	loop->slots.all[receive].state = COSY_SLOT_SUBMITTED;
 	if (complete && !loop->closing && !submit_slot(loop, op, receive)) {
 		cosy_loop_wake(loop);
 		return;

@@ -103,12 +103,6 @@ void cosy_ring_close(struct cosy_loop *loop, bool mapped)
 	loop->ring.page = NULL;
 }
 
-/* Return the number of operations in the ring that were not delivered. */
-static COSY_ALWAYS_INLINE uint32_t in_ring(const struct cosy_loop *loop)
-{
-	return cosy_ring_outstanding(&loop->ring, &loop->page);
-}
-
 static struct cosy_async *op_of(uint64_t op)
 {
 	return (struct cosy_async *)(uintptr_t)op;
@@ -341,7 +335,8 @@ void cosy_ring_yield(struct cosy_loop *loop, enum cosy_how how, long nr, uint64_
 {
 	const struct cosy_descriptor *d;
 
-	if (!in_ring(loop) || !cosy_takes_fd(nr) || (uint32_t)fd >= COSY_SUBMIT_MAX_FD)
+	if (!cosy_ring_outstanding(loop) || !cosy_takes_fd(nr) ||
+	    (uint32_t)fd >= COSY_SUBMIT_MAX_FD)
 		return;
 	switch (cosy_list_of(how)) {
 	case COSY_LIST_IN:
@@ -692,20 +687,20 @@ static int cancel_fd_in_module(struct cosy_loop *loop, uint64_t which, uint32_t 
 
 void cosy_ring_cancel_stale(struct cosy_loop *loop, uint32_t fd)
 {
-	if (in_ring(loop))
+	if (cosy_ring_outstanding(loop))
 		cancel_fd_in_module(loop, COSY_ASYNC_CANCEL_FD | COSY_ASYNC_CANCEL, fd);
 }
 
 int cosy_ring_cancel_taken(struct cosy_loop *loop, uint32_t fd)
 {
-	return in_ring(loop) ? cancel_fd_in_module(loop, COSY_ASYNC_CANCEL_FD, fd) : 0;
+	return cosy_ring_outstanding(loop) ? cancel_fd_in_module(loop, COSY_ASYNC_CANCEL_FD, fd) : 0;
 }
 
 int cosy_ring_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
 	int cancelled = 0;
 
-	if (!in_ring(loop) || first > last)
+	if (!cosy_ring_outstanding(loop) || first > last)
 		return 0;
 	if (first == last)
 		cancelled = cancel_fd_in_module(loop, COSY_ASYNC_CANCEL_FD, first);
@@ -720,7 +715,7 @@ void cosy_ring_cancel_all(struct cosy_loop *loop)
 {
 	struct cosy_submit *s = loop->ring.submit;
 
-	if (!in_ring(loop))
+	if (!cosy_ring_outstanding(loop))
 		return;
 	put_back(loop);
 	for (uint32_t i = loop->ring.page->receives_head; i != s->receives_tail; i++)
@@ -858,7 +853,7 @@ bool cosy_ring_give(struct cosy_loop *loop, bool waits)
 	    loop->waiters || !page_rests(loop))
 		return false;
 	ring->others = loop->fds.nadded || loop->timers.count;
-	if (ring->others && (!waits || !in_ring(loop)))
+	if (ring->others && (!waits || !cosy_ring_outstanding(loop)))
 		return false;
 	ring->until = cosy_timers_next(&loop->timers);
 	ring->unseen = 0;
@@ -1190,10 +1185,10 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		if (min ? *delivered >= min : entered)
 			break;
 		if (COSY_UNLIKELY(loop->ring.others) &&
-		    (loop->ring.unseen++ == MAX_UNSEEN || !in_ring(loop) ||
+		    (loop->ring.unseen++ == MAX_UNSEEN || !cosy_ring_outstanding(loop) ||
 		     (entered && (uint32_t)ret & (COSY_ASYNC_READABLE | COSY_ASYNC_TIMEOUT))))
 			return go_on_for_others(loop, entered && (uint32_t)ret & COSY_ASYNC_READABLE);
-		if (!in_ring(loop) ||
+		if (!cosy_ring_outstanding(loop) ||
 		    (entered && COSY_UNLIKELY((uint32_t)ret & COSY_ASYNC_TIMEOUT)))
 			break;
 		if (entered && COSY_UNLIKELY((uint32_t)ret & COSY_ASYNC_SIGNAL)) {
@@ -1203,7 +1198,7 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		loop->ring.own_calls = 0;
 		/* Quiet calls end, and nothing would wake the thread. */
 		ret = enter_to_wait(loop, COSY_WAIT_MAX - *delivered,
-				    min && in_ring(loop) != s->quiet, until);
+				    min && cosy_ring_outstanding(loop) != s->quiet, until);
 		if (COSY_UNLIKELY(!was_entered(ret)))
 			return go_on_after(loop, ret);
 		note_entered(loop);
@@ -1236,8 +1231,8 @@ void cosy_ring_add_info(const struct cosy_loop *loop, struct cosy_loop_info *inf
 		    (uint32_t)(s->calls_tail - ring->counted_calls) +
 		    (uint32_t)(s->receives_tail - ring->counted_receives);
 	info->submitted += submitted;
-	info->completed += submitted - in_ring(loop);
-	info->outstanding += in_ring(loop) - ring->of_tasks;
+	info->completed += submitted - cosy_ring_outstanding(loop);
+	info->outstanding += cosy_ring_outstanding(loop) - ring->of_tasks;
 	info->waiting += ring->page->waiting;
 	info->attempts += ring->page->executed + ring->here;
 	info->entries += ring->entered + ring->here;

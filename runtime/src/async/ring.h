@@ -119,16 +119,6 @@ static inline bool cosy_ring_is_open(const struct cosy_ring *ring)
 	return ring->page && !ring->lost;
 }
 
-/** cosy_ring_outstanding() - the number of operations in the ring that were not delivered */
-static inline uint32_t cosy_ring_outstanding(const struct cosy_ring *ring,
-					     const struct cosy_page *page)
-{
-	if (!ring->page)
-		return 0;
-	return page->mask + 1 - (uint32_t)ring->submit->room - ring->untracked_calls -
-	       ring->untracked_receives - page->outstanding + ring->of_tasks;
-}
-
 /** cosy_ring_is_due() - return true if there are entries that the module has not taken */
 static inline bool cosy_ring_is_due(const struct cosy_ring *ring)
 {

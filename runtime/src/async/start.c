@@ -46,7 +46,7 @@ static void call_here(struct cosy_loop *loop, uint32_t slot)
 	loop->info.entries++;
 	result = cosy_sys_args(loop->page.entries[slot].nr, args);
 	/* As after a thread's close(), what has waited again has to be cancelled. */
-	if (loop->page.slots[slot].how == COSY_HOW_CLOSE)
+	if (loop->slots.all[slot].how == COSY_HOW_CLOSE)
 		cosy_thread_made(loop, slot, result);
 	else
 		finish(loop, slot, result);
@@ -58,12 +58,12 @@ static void call_by_thread(struct cosy_loop *loop, uint32_t slot, bool disk)
 	int err;
 
 	/* The descriptors of a poll() are in the program's memory: its address may be invalid. */
-	if (loop->page.slots[slot].how != COSY_HOW_POLL)
+	if (loop->slots.all[slot].how != COSY_HOW_POLL)
 		cosy_module_use_fd(loop, cosy_slot_fd(loop, slot));
 	err = cosy_thread_add(loop, slot, disk);
 	if (!err)
 		return;
-	if (disk || loop->page.slots[slot].how == COSY_HOW_CLOSE)
+	if (disk || loop->slots.all[slot].how == COSY_HOW_CLOSE)
 		call_here(loop, slot);
 	else
 		finish(loop, slot, err);
@@ -99,7 +99,7 @@ static bool continues(const struct cosy_async_entry *entry,
 /* Remove an entry from the list of its descriptor. */
 static void waits_no_longer(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 	int fd = s->fd;
 
 	cosy_descriptor_remove(&loop->fds, slot);
@@ -114,8 +114,8 @@ static void waits_no_longer(struct cosy_loop *loop, uint32_t slot)
 
 static void reads_no_longer(struct cosy_loop *loop, uint32_t slot)
 {
-	loop->page.slots[slot].buffered = false;
-	cosy_queue_remove(loop->page.slots, &loop->module.reading, slot);
+	loop->slots.all[slot].buffered = false;
+	cosy_queue_remove(loop->slots.all, &loop->module.reading, slot);
 }
 
 /* Return true if a read or write cannot be made with RWF_NOWAIT. */
@@ -151,7 +151,7 @@ static bool waits_for_receiver(const struct cosy_slot *s, const struct cosy_desc
 static bool needs_thread(const struct cosy_loop *loop, uint32_t slot,
 			 const struct cosy_descriptor *d)
 {
-	const struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_slot *s = &loop->slots.all[slot];
 
 	switch (s->how) {
 	case COSY_HOW_ACCEPT:
@@ -173,7 +173,7 @@ static bool needs_thread(const struct cosy_loop *loop, uint32_t slot,
 static enum cosy_beginning beginning_for_thread(const struct cosy_loop *loop, uint32_t slot,
 					   const struct cosy_descriptor *d)
 {
-	const struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_slot *s = &loop->slots.all[slot];
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
 	switch (s->how) {
@@ -213,7 +213,7 @@ static void begin_first(struct cosy_loop *loop, uint32_t slot, const struct cosy
 
 void cosy_end(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
-	const struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_slot *s = &loop->slots.all[slot];
 
 	/* Report a partial transfer, as the call does after a signal. */
 	if (s->done && s->how != COSY_HOW_POLL)
@@ -236,7 +236,7 @@ void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before)
 	d = cosy_descriptor_find(&loop->fds, before->fd);
 	slot = d->head[before->list];
 	if (slot == COSY_NO_SLOT ||
-	    loop->page.slots[slot].state != COSY_SLOT_WAITING)
+	    loop->slots.all[slot].state != COSY_SLOT_WAITING)
 		return;
 	if (before->list == COSY_LIST_POLL)
 		start_waiting(loop, slot);
@@ -247,7 +247,7 @@ void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before)
 /* Finish an entry with the result of its call, and begin with the next entry of its list. */
 static void finish(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
-	const struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_slot *s = &loop->slots.all[slot];
 	struct cosy_slot before;
 
 	/* Mostly it is the last of its list. */
@@ -262,7 +262,7 @@ static void finish(struct cosy_loop *loop, uint32_t slot, int64_t result)
 
 void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
-	const struct cosy_slot s = loop->page.slots[slot];
+	const struct cosy_slot s = loop->slots.all[slot];
 	int closed = s.how == COSY_HOW_CLOSE ? (int)loop->page.entries[slot].args[0] : -1;
 	struct cosy_descriptor *d;
 	uint32_t next;
@@ -285,7 +285,7 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 			call_by_thread(loop, next, false);
 			return;
 		}
-		loop->page.slots[next].state = COSY_SLOT_WAITING;
+		loop->slots.all[next].state = COSY_SLOT_WAITING;
 		err = cosy_descriptor_arm(&loop->fds, s.fd);
 		if (!err)
 			return;
@@ -300,7 +300,7 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 /* Let an entry at the head of a list wait for its descriptor. */
 static void start_waiting(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 	int err;
 
 	s->state = COSY_SLOT_WAITING;
@@ -352,8 +352,8 @@ static void attempt_nowait(struct cosy_attempt *a, const struct cosy_descriptor 
 /* Let the module read. It holds the file, so the descriptor is looked up only once. */
 static void read_in_module(struct cosy_loop *loop, uint32_t slot)
 {
-	loop->page.slots[slot].buffered = true;
-	cosy_queue_add(loop->page.slots, &loop->module.reading, slot);
+	loop->slots.all[slot].buffered = true;
+	cosy_queue_add(loop->slots.all, &loop->module.reading, slot);
 }
 
 /*
@@ -405,8 +405,8 @@ static void attempt_rest(struct cosy_attempt *a)
 static void start_attempt(struct cosy_loop *loop, uint32_t slot)
 {
 	static const struct timespec no_time;
-	struct cosy_slot *s = &loop->page.slots[slot];
-	struct cosy_attempt *a = cosy_attempt_add(&loop->attempts, &loop->page, slot);
+	struct cosy_slot *s = &loop->slots.all[slot];
+	struct cosy_attempt *a = cosy_attempt_add(&loop->attempts, &loop->page, &loop->slots, slot);
 	const struct cosy_descriptor *d;
 
 	s->state = COSY_SLOT_ATTEMPT;
@@ -452,7 +452,7 @@ static void finish_connect(struct cosy_loop *loop, uint32_t slot)
 {
 	long result;
 
-	if (cosy_connection_made(&loop->page.entries[slot], loop->page.slots[slot].fd, &result))
+	if (cosy_connection_made(&loop->page.entries[slot], loop->slots.all[slot].fd, &result))
 		finish(loop, slot, result);
 	else
 		start_waiting(loop, slot);
@@ -462,19 +462,19 @@ static void finish_connect(struct cosy_loop *loop, uint32_t slot)
 static void finish_with_connection(struct cosy_loop *loop, uint32_t slot, int error)
 {
 	const struct cosy_descriptor *d =
-		cosy_descriptor_find(&loop->fds, loop->page.slots[slot].fd);
+		cosy_descriptor_find(&loop->fds, loop->slots.all[slot].fd);
 	const struct cosy_async_entry *entry;
 	const struct cosy_slot *s;
 	uint32_t next;
 
 	for (;;) {
 		entry = &loop->page.entries[slot];
-		next = loop->page.slots[slot].next;
+		next = loop->slots.all[slot].next;
 		cosy_end(loop, slot, entry->nr == SYS_recvmsg ? cosy_receive_nothing(entry, true) :
 								-error);
 		if (next == COSY_NO_SLOT)
 			return;
-		s = &loop->page.slots[next];
+		s = &loop->slots.all[next];
 		if (s->how == COSY_HOW_CONNECT || !cosy_connection_send_ended(s, d, &error))
 			break;
 		slot = next;
@@ -485,7 +485,7 @@ static void finish_with_connection(struct cosy_loop *loop, uint32_t slot, int er
 /* Finish a call that receives nothing. It sets lengths in its arguments. */
 static void finish_shut_down(struct cosy_loop *loop, uint32_t slot)
 {
-	const struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_slot *s = &loop->slots.all[slot];
 
 	if (cosy_blocks(s))
 		call_by_thread(loop, slot, false);
@@ -497,7 +497,7 @@ static void finish_shut_down(struct cosy_loop *loop, uint32_t slot)
 
 void cosy_start_ready(struct cosy_loop *loop, uint32_t slot, uint32_t events)
 {
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 	int error;
 
 	if (s->connecting) {
@@ -519,7 +519,7 @@ void cosy_start_ready(struct cosy_loop *loop, uint32_t slot, uint32_t events)
 /* The file does not support RWF_NOWAIT: poll it instead. */
 static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 	struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, s->fd);
 
 	if (d->kind == COSY_KIND_DISK) {
@@ -540,7 +540,7 @@ static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 /* The number refers to another file now, and the program has not called cosy_cancel_fd(). */
 static void look_again(struct cosy_loop *loop, uint32_t slot)
 {
-	int fd = loop->page.slots[slot].fd;
+	int fd = loop->slots.all[slot].fd;
 	struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, fd);
 	int err = cosy_descriptor_look(d, fd);
 
@@ -555,7 +555,7 @@ static void look_again(struct cosy_loop *loop, uint32_t slot)
 static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 			     int64_t result)
 {
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
 	if (result != -EAGAIN) {
@@ -585,7 +585,7 @@ static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 /* Continue a buffered read. A read at the file's position may have read a part only. */
 static void attempted_read(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
@@ -610,7 +610,7 @@ static void try_later(struct cosy_loop *loop, uint32_t slot)
 void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 {
 	uint32_t slot = a->slot;
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	struct cosy_descriptor *d;
 	int64_t result = a->result;
@@ -698,7 +698,7 @@ static bool unordered_on_disk(struct cosy_loop *loop, uint32_t slot)
  */
 static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_list list, bool waited)
 {
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	int fd = (int)entry->args[0];
 	struct cosy_descriptor *d = cosy_descriptor(&loop->fds, fd);
@@ -744,7 +744,7 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 
 static void start_poll(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	const struct pollfd *poll = (const struct pollfd *)entry->args[0];
 	long ready;
@@ -851,10 +851,10 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 
 void cosy_start(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
-	cosy_page_prepare(&loop->page, slot);
+	cosy_slots_prepare(&loop->slots, slot);
 	if (s->how == COSY_HOW_COMPOUND) {
 		/* The call may close descriptors that attempts use: make these now. */
 		if (loop->attempts.count)
@@ -916,16 +916,16 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 
 void cosy_start_sent(struct cosy_loop *loop, uint32_t slot, uint32_t sent)
 {
-	cosy_page_prepare(&loop->page, slot);
-	loop->page.slots[slot].done = sent;
+	cosy_slots_prepare(&loop->slots, slot);
+	loop->slots.all[slot].done = sent;
 	start_descriptor(loop, slot, COSY_LIST_OUT, false);
 }
 
 void cosy_start_waited(struct cosy_loop *loop, uint32_t slot)
 {
-	bool sends = loop->page.slots[slot].how == COSY_HOW_SEND ||
-		     loop->page.slots[slot].how == COSY_HOW_WRITE;
+	bool sends = loop->slots.all[slot].how == COSY_HOW_SEND ||
+		     loop->slots.all[slot].how == COSY_HOW_WRITE;
 
-	cosy_page_prepare(&loop->page, slot);
+	cosy_slots_prepare(&loop->slots, slot);
 	start_descriptor(loop, slot, sends ? COSY_LIST_OUT : COSY_LIST_IN, true);
 }

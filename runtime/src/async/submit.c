@@ -16,10 +16,10 @@
 /* Take the first of the free slots that were used before. */
 static COSY_ALWAYS_INLINE uint32_t slot_reuse(struct cosy_loop *loop)
 {
-	uint32_t slot = loop->page.free;
+	uint32_t slot = loop->slots.free;
 
-	loop->page.free = loop->page.slots[slot].next;
-	loop->page.outstanding++;
+	loop->slots.free = loop->slots.all[slot].next;
+	loop->slots.outstanding++;
 	loop->ring.submit->room--;
 	return slot;
 }
@@ -30,12 +30,12 @@ static COSY_ALWAYS_INLINE uint32_t slot_reuse(struct cosy_loop *loop)
  */
 static uint32_t slot_alloc(struct cosy_loop *loop)
 {
-	if (loop->page.free != COSY_NO_SLOT)
+	if (loop->slots.free != COSY_NO_SLOT)
 		return slot_reuse(loop);
-	loop->page.outstanding++;
+	loop->slots.outstanding++;
 	loop->ring.submit->room--;
-	loop->page.slots[loop->page.fresh].task = false;
-	return loop->page.fresh++;
+	loop->slots.all[loop->slots.fresh].task = false;
+	return loop->slots.fresh++;
 }
 
 /* Set the state of a slot whose entry is being submitted. */
@@ -77,7 +77,7 @@ int cosy_page_reserve(struct cosy_loop *loop, struct cosy_async *op, uint32_t *r
 		return -EAGAIN;
 	slot = slot_alloc(loop);
 	loop->info.submitted++;
-	loop->page.slots[slot] = (struct cosy_slot){
+	loop->slots.all[slot] = (struct cosy_slot){
 		.list = COSY_LIST_NONE,
 		.task = true,
 		.receive = COSY_NO_SLOT,
@@ -99,7 +99,7 @@ void cosy_page_wait_reserved(struct cosy_loop *loop, struct cosy_async *op, uint
 	cosy_ring_yield(loop, how, entry->nr, entry->args[0]);
 	entry->status = COSY_ENTRY_SUBMITTED;
 	op->slot = slot;
-	set_submitted(&loop->page.slots[slot], how, true);
+	set_submitted(&loop->slots.all[slot], how, true);
 	loop->info.submitted++;
 	cosy_start_waited(loop, slot);
 	cosy_loop_wake(loop);
@@ -110,7 +110,7 @@ void cosy_page_send_reserved(struct cosy_loop *loop, struct cosy_async *op, uint
 {
 	op->slot = slot;
 	loop->page.entries[slot].status = COSY_ENTRY_SUBMITTED;
-	set_submitted(&loop->page.slots[slot], COSY_HOW_COMPOUND, true);
+	set_submitted(&loop->slots.all[slot], COSY_HOW_COMPOUND, true);
 	loop->info.submitted++;
 	cosy_cpu_send(loop, cpu, slot);
 }
@@ -125,7 +125,7 @@ static COSY_ALWAYS_INLINE void set_slot(struct cosy_loop *loop, struct cosy_asyn
 
 	entry->user_data = (uintptr_t)op;
 	set_call(entry, op ? 0 : COSY_ENTRY_SILENT, nr, a0, a1, a2, a3, a4, a5);
-	set_submitted(&loop->page.slots[slot], how, task);
+	set_submitted(&loop->slots.all[slot], how, task);
 }
 
 /* The same, and submit it. */
@@ -364,7 +364,7 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 		return submit_slowly(loop, op, nr,
 				     (const uint64_t[]){ a0, a1, a2, a3, a4, a5 });
 	if (COSY_UNLIKELY(op->state == COSY_OP_PENDING) ||
-	    COSY_UNLIKELY(loop->page.free == COSY_NO_SLOT) || COSY_UNLIKELY(loop->attention))
+	    COSY_UNLIKELY(loop->slots.free == COSY_NO_SLOT) || COSY_UNLIKELY(loop->attention))
 		return submit_locked(loop, op, nr,
 				     (const uint64_t[]){ a0, a1, a2, a3, a4, a5 });
 	slot = slot_reuse(loop);

@@ -209,7 +209,7 @@ static void end_task(struct cosy_task *task)
 	/* Without a callback, the program may free it from here on. */
 	cosy_op_complete(op);
 	if (!in_child) {
-		loop->page.slots[task->slot].task = false;
+		loop->slots.all[task->slot].task = false;
 		cosy_page_release(loop, task->slot);
 		cosy_loop_tell(loop);
 		cosy_loop_leave(loop);
@@ -343,7 +343,7 @@ struct cosy_async *cosy_task_cancel(struct cosy_loop *loop, const struct cosy_as
 {
 	struct cosy_task *task;
 
-	if (!loop->page.slots[op->slot].task)
+	if (!loop->slots.all[op->slot].task)
 		return NULL;
 	task = task_of((void *)(uintptr_t)loop->page.entries[op->slot].user_data);
 	if (task->op != op)

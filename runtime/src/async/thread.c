@@ -33,7 +33,7 @@ void cosy_pool_init(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t max
 
 static struct cosy_pool *pool_of(struct cosy_loop *loop, uint32_t slot)
 {
-	return loop->page.slots[slot].on_disk ? &loop->threads.disk : &loop->threads.waits;
+	return loop->slots.all[slot].on_disk ? &loop->threads.disk : &loop->threads.waits;
 }
 
 #define PIPE_SIGNAL	(1ull << (SIGPIPE - 1))
@@ -76,7 +76,7 @@ static uint64_t signals_of(const struct cosy_slot *s, long result)
 void cosy_thread_args(const struct cosy_loop *loop, uint32_t slot, uint64_t args[6])
 {
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
-	uint64_t done = loop->page.slots[slot].done;
+	uint64_t done = loop->slots.all[slot].done;
 
 	memcpy(args, entry->args, sizeof(entry->args));
 	if (done)
@@ -100,7 +100,7 @@ static void make_call(struct cosy_caller *caller, uint32_t slot)
 	long result;
 
 	cosy_thread_args(loop, slot, args);
-	loop->page.slots[slot].state = COSY_SLOT_RUNNING;
+	loop->slots.all[slot].state = COSY_SLOT_RUNNING;
 	loop->threads.calling++;
 	caller->slot = slot;
 	loop->info.handed_over++;
@@ -111,14 +111,14 @@ static void make_call(struct cosy_caller *caller, uint32_t slot)
 	loop->threads.calling--;
 	caller->slot = COSY_NO_SLOT;
 	caller->begins = false;
-	call_made(loop, slot, result, signals_of(&loop->page.slots[slot], result));
+	call_made(loop, slot, result, signals_of(&loop->slots.all[slot], result));
 }
 
 /* Remove an entry from the list of those lent to the module. */
 static void lent_no_longer(struct cosy_loop *loop, uint32_t slot)
 {
-	cosy_queue_remove(loop->page.slots, &pool_of(loop, slot)->lent, slot);
-	loop->page.slots[slot].lent = false;
+	cosy_queue_remove(loop->slots.all, &pool_of(loop, slot)->lent, slot);
+	loop->slots.all[slot].lent = false;
 }
 
 /* Wait in the module, and make calls there. Releases the lock meanwhile. */
@@ -138,7 +138,7 @@ static void work_in_module(struct cosy_caller *caller)
 		return;
 	lent_no_longer(loop, slot);
 	if (!cosy_module_take(loop, slot, &result)) {
-		if (!loop->page.slots[slot].cancelled) {
+		if (!loop->slots.all[slot].cancelled) {
 			make_call(caller, slot);
 			return;
 		}
@@ -181,7 +181,7 @@ static void *thread_main(void *arg)
 		slot = pool->queued.head;
 		if (slot == COSY_NO_SLOT)
 			break;
-		cosy_queue_remove(loop->page.slots, &pool->queued, slot);
+		cosy_queue_remove(loop->slots.all, &pool->queued, slot);
 		make_call(caller, slot);
 	}
 	cosy_unlock(&loop->lock);
@@ -252,8 +252,8 @@ static int start_thread(struct cosy_pool *pool)
 /* Give an entry to a thread in user mode. */
 static void queue_call(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t slot)
 {
-	loop->page.slots[slot].state = COSY_SLOT_QUEUED;
-	cosy_queue_add(loop->page.slots, &pool->queued, slot);
+	loop->slots.all[slot].state = COSY_SLOT_QUEUED;
+	cosy_queue_add(loop->slots.all, &pool->queued, slot);
 	if (pool->inside)
 		cosy_module_recall(loop, pool == &loop->threads.waits, true);
 	if (pool->idle)
@@ -269,7 +269,7 @@ static bool is_timed(enum cosy_how how)
 
 static void lend(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t slot)
 {
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 	uint64_t args[6];
 	uint8_t flags = 0;
 
@@ -283,7 +283,7 @@ static void lend(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t slot)
 		flags |= COSY_ENTRY_TAKE;
 	cosy_thread_args(loop, slot, args);
 	s->lent = true;
-	cosy_queue_add(loop->page.slots, &pool->lent, slot);
+	cosy_queue_add(loop->slots.all, &pool->lent, slot);
 	cosy_module_lend(loop, slot, flags, args);
 }
 
@@ -296,7 +296,7 @@ int cosy_thread_add(struct cosy_loop *loop, uint32_t slot, bool disk)
 		err = start_thread(pool);
 	if (err && !pool->threads)
 		return err;
-	loop->page.slots[slot].on_disk = disk;
+	loop->slots.all[slot].on_disk = disk;
 	if (cosy_module_has(loop, COSY_MODULE_THREADS))
 		lend(loop, pool, slot);
 	else
@@ -306,7 +306,7 @@ int cosy_thread_add(struct cosy_loop *loop, uint32_t slot, bool disk)
 
 void cosy_thread_cancel(struct cosy_loop *loop, uint32_t slot)
 {
-	cosy_queue_remove(loop->page.slots, &pool_of(loop, slot)->queued, slot);
+	cosy_queue_remove(loop->slots.all, &pool_of(loop, slot)->queued, slot);
 }
 
 void cosy_thread_returned(struct cosy_loop *loop, uint32_t slot, bool made)
@@ -332,7 +332,7 @@ static uint32_t pool_running(const struct cosy_loop *loop, const struct cosy_poo
 	uint32_t n = 0;
 
 	for (uint32_t slot = pool->lent.head; slot != COSY_NO_SLOT;
-	     slot = loop->page.slots[slot].queue_next)
+	     slot = loop->slots.all[slot].queue_next)
 		n += cosy_module_is_running(loop, slot);
 	return n;
 }

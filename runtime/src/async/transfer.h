@@ -64,7 +64,7 @@ static inline void cosy_descriptor_append_only(struct cosy_loop *loop,
 					       struct cosy_descriptor *d,
 					       uint32_t slot, enum cosy_list list)
 {
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 
 	s->next = s->prev = COSY_NO_SLOT;
 	s->list = (uint8_t)list;
@@ -77,7 +77,7 @@ static inline void cosy_descriptor_remove_only(struct cosy_loop *loop,
 					       struct cosy_descriptor *d,
 					       uint32_t slot, enum cosy_list list)
 {
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 
 	d->head[list] = d->tail[list] = COSY_NO_SLOT;
 	s->list = COSY_LIST_NONE;
@@ -115,7 +115,7 @@ static COSY_ALWAYS_INLINE bool
 cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
 		   enum cosy_list list, struct cosy_delivery *delivery)
 {
-	struct cosy_slot *s = &loop->page.slots[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	int fd = (int)entry->args[0];
 	struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, fd);
@@ -208,7 +208,7 @@ static COSY_ALWAYS_INLINE bool cosy_transfer_ready(struct cosy_loop *loop, int f
 	slot = d->head[COSY_LIST_IN];
 	if (slot == COSY_NO_SLOT)
 		return false;
-	s = &loop->page.slots[slot];
+	s = &loop->slots.all[slot];
 	entry = &loop->page.entries[slot];
 	into_buffer = cosy_transfer_is_into_buffer(loop, s);
 	if (s->state != COSY_SLOT_WAITING || s->next != COSY_NO_SLOT ||

@@ -49,7 +49,7 @@ static COSY_ALWAYS_INLINE bool start_direct(struct cosy_loop *loop, uint32_t slo
 					    struct cosy_delivery *delivery)
 {
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
-	const struct cosy_slot *s = &loop->page.slots[slot];
+	const struct cosy_slot *s = &loop->slots.all[slot];
 
 	/* Attempts in the batch come first. */
 	if (s->how != COSY_HOW_DIRECT || s->cancelled || loop->attempts.count ||
@@ -84,7 +84,7 @@ void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery)
 	const struct cosy_ring *ring = &loop->ring;
 
 	if (loop->has_ring && (cosy_ring_is_due(ring) ||
-			       (!ring->looked && cosy_ring_outstanding(ring, &loop->page) &&
+			       (!ring->looked && cosy_ring_outstanding(loop) &&
 				!cosy_ring_has_done(ring))))
 		cosy_ring_make(loop);
 	if (cosy_page_submitted(&loop->page))
@@ -192,7 +192,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 	if (!until && !epoll_matters(loop) && looked)
 		return 0;
 	loop->module.looked = false;
-	if (!until && cosy_ring_outstanding(&loop->ring, &loop->page) && !loop->ring.looked)
+	if (!until && cosy_ring_outstanding(loop) && !loop->ring.looked)
 		cosy_ring_make(loop);
 	loop->ring.looked = false;
 	if (until)
@@ -238,7 +238,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 /* Return how many operations were submitted and not delivered. */
 static uint32_t outstanding(const struct cosy_loop *loop)
 {
-	return loop->page.outstanding + cosy_ring_outstanding(&loop->ring, &loop->page);
+	return loop->slots.outstanding + cosy_ring_outstanding(loop);
 }
 
 struct cosy_async *cosy_page_collect(struct cosy_loop *loop)
