@@ -51,6 +51,15 @@ bool cosy_is_coloured(const struct cosy_async *op)
 	return op->done == call_alone;
 }
 
+/* Call a callback, and tell ThreadSanitizer after what. The callback may free the operation. */
+static COSY_NOINLINE void call_ordered(struct cosy_colour *colour, struct cosy_coloured *coloured)
+{
+	tsan_acquire(coloured);
+	tsan_acquire(colour);
+	coloured->done(coloured);
+	tsan_release(colour);
+}
+
 void cosy_colour_deliver(struct cosy_colour *colours, struct cosy_lock *lock,
 			 struct cosy_async *op)
 {
@@ -69,11 +78,10 @@ void cosy_colour_deliver(struct cosy_colour *colours, struct cosy_lock *lock,
 	colour->running = true;
 	do {
 		cosy_unlock(lock);
-		tsan_acquire(coloured);
-		tsan_acquire(colour);
-		/* The callback may free the operation. */
-		coloured->done(coloured);
-		tsan_release(colour);
+		if (tsan_is_used())
+			call_ordered(colour, coloured);
+		else
+			coloured->done(coloured);
 		cosy_lock(lock);
 		coloured = colour->first;
 		if (coloured)

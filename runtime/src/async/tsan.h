@@ -10,6 +10,7 @@
 #define COSY_LOOP_TSAN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -26,7 +27,8 @@ static inline bool tsan_is_used(void)
 #ifdef COSY_TSAN_SEES
 	return false;
 #else
-	return __tsan_acquire && __tsan_release;
+	/* Where this is, so is the other one. */
+	return __builtin_expect(__tsan_acquire != NULL, 0);
 #endif
 }
 
