@@ -39,6 +39,50 @@ const StringMap<Savings> &preloadSavings() {
   return Table;
 }
 
+/// Return what the module saves for calls with names, one at a time.
+double savedByCalls(const profile_edge &Sum, const Savings &Each) {
+  // The module does not make calls with an empty path. A name that is missing
+  // takes the same with one component as with several.
+  double Paths = double(Sum.count) - Sum.empty_path;
+  double Missing = std::min<double>(Sum.missing, Paths);
+  double Created = std::min<double>(Sum.creates, Paths - Missing);
+  double Found = Paths - Missing - Created;
+  double Near = std::min<double>(Sum.one_component, Found);
+  return Missing * COSY_PRELOAD_MISSING_SAVES +
+         Created * COSY_PRELOAD_CREATE_SAVES + Near * Each.Near +
+         (Found - Near) * Each.Usual;
+}
+
+/// Return true if the C library makes the calls of \p Site in a function whose
+/// calls are counted until its places are redirected.
+bool isCounted(const Site &Site) {
+  static const StringSet<> Names = {
+#define COSY_LIBC(function) #function,
+#include "../preload/libc.def"
+  };
+  // The outermost function has no name if it begins with a jump to another.
+  return Names.contains(Site.Within) ||
+         (Site.Within == "?" && Site.Sum.time_zone);
+}
+
+/// Return the processes of \p Executable that have the library.
+double processesWithLibrary(const Executable &Executable) {
+  double Runs = Executable.Runs - Executable.ShortRuns;
+  return Runs + Executable.Forks * Runs / Executable.Runs;
+}
+
+/// Return true if the places in the C library are redirected in the processes
+/// of \p Executable.
+bool redirectsLibrary(const Executable &Executable) {
+  double Calls = 0;
+  for (const Site &Site : Executable.Sites)
+    if (isCounted(Site))
+      Calls += Site.WithLibrary;
+  return !Executable.Threads && Calls > 0 &&
+         Calls >= (COSY_PRELOAD_NATIVE_CALLS + COSY_PRELOAD_LIBRARY_CALLS) *
+                      processesWithLibrary(Executable);
+}
+
 const StringSet<> &fileCalls() {
   static const StringSet<> Table = {
 #define CALL(name) #name,
@@ -166,40 +210,83 @@ double Adviser::atMost(const Site &Site, double Instructions) const {
 double Adviser::savedByRun(const Executable &Executable,
                            const Site &Site) const {
   auto Found = preloadSavings().find(Site.Syscall);
-  if (!Site.Interposed || !Executable.Preloadable || Executable.Preloaded ||
-      Found == preloadSavings().end() || !Site.Sum.count)
+  if (!Executable.Preloadable || Executable.Preloaded || !Site.Sum.count ||
+      Found == preloadSavings().end())
     return 0;
-  const Savings &Savings = Found->second;
-  double Count = Site.Sum.count;
-  // The module does not make calls with an empty path. Failed calls save the
-  // same with one component as with several.
-  double Failed =
-      std::min<double>(Site.Sum.failed, Count - Site.Sum.empty_path);
-  double Good = Count - Site.Sum.empty_path - Failed;
-  double Near = std::min<double>(Site.Sum.one_component, Good);
-  double Saved = Failed * COSY_PRELOAD_FAILED_SAVES + Near * Savings.Near +
-                 (Good - Near) * Savings.Usual;
+  double Count = Site.Sum.count, Saved = 0;
+  switch (Site.Reached) {
+  case Reach::None:
+    return 0;
+  case Reach::Realpath:
+    Saved = savedByRealpath(Executable, Site);
+    break;
+  case Reach::Library:
+    if (!redirectsLibrary(Executable))
+      return 0;
+    [[fallthrough]];
+  case Reach::Function:
+    Saved = savedByCalls(Site.Sum, Found->second);
+    break;
+  }
   return nanoseconds(atMost(Site, Saved / Count)) * Site.WithLibrary / Count;
+}
+
+/// Return what is saved for the names that are what realpath() returns. The
+/// others take a call of the module, too, if they are absolute.
+double Adviser::savedByRealpath(const Executable &Executable,
+                                const Site &Site) const {
+  unsigned Index = &Site - Executable.Sites.data();
+  double Calls = Site.Sum.count, Names = Calls, Relative = 0;
+  for (const Transition &Transition : Executable.Transitions) {
+    if (!Transition.From || Transition.To != Index)
+      continue;
+    if (*Transition.From == Index)
+      Names -= Transition.Count;
+    else if (Executable.Sites[*Transition.From].Syscall == "getcwd")
+      Relative += Transition.Count;
+  }
+  Names = std::max(Names, 1.0);
+  // A readlink() that succeeds has found a link.
+  double Others = std::min(Names, Relative + (Calls - Site.Sum.failed));
+  double Each = instructions(double(Site.Sum.kernel_ns) / Site.Sum.count) +
+                COSY_CALL_SAVES;
+  // For those that the module has not resolved, the C library makes the calls.
+  double Other =
+      redirectsLibrary(Executable)
+          ? savedByCalls(Site.Sum, preloadSavings().lookup("readlink"))
+          : 0;
+  double Asked = 1 - std::min(Names, Relative) / Names;
+  return Calls * Each * (Names - Others) / Names + Other * Others / Names -
+         Asked * (Names * COSY_PRELOAD_REALPATH +
+                  Calls * COSY_PRELOAD_REALPATH_COMPONENT);
 }
 
 double Adviser::savedByRun(const Executable &Executable) const {
   if (!Executable.Preloadable || Executable.Preloaded)
     return 0;
-  double Saved = 0, Calls = 0;
+  // Of calls that programs make, and of those that the C library makes.
+  double Saved = 0, Calls = 0, LibrarySaved = 0, LibraryCalls = 0;
   for (const Site &Site : Executable.Sites) {
     if (double Each = savedByRun(Executable, Site)) {
-      Saved += Each * Site.Sum.count;
-      Calls += double(Site.Sum.count - Site.Sum.empty_path) * Site.WithLibrary /
-               Site.Sum.count;
+      bool IsLibrary = Site.Reached == Reach::Library;
+      (IsLibrary ? LibrarySaved : Saved) += Each * Site.Sum.count;
+      (IsLibrary ? LibraryCalls : Calls) +=
+          double(Site.Sum.count - Site.Sum.empty_path) * Site.WithLibrary /
+          Site.Sum.count;
     }
   }
   // The first calls are native, and opening the device costs as much as they
   // would have saved.
-  double Runs = Executable.Runs - Executable.ShortRuns;
-  double Processes = Runs + Executable.Forks * Runs / Executable.Runs;
+  double Processes = processesWithLibrary(Executable);
   double Lost = 2.0 * COSY_PRELOAD_NATIVE_CALLS * Processes;
   Saved *= Calls > Lost ? (Calls - Lost) / Calls : 0;
-  return Saved - nanoseconds(COSY_PRELOAD_START) * Runs;
+  double LibraryLost =
+      (COSY_PRELOAD_NATIVE_CALLS + COSY_PRELOAD_LIBRARY_CALLS) * Processes;
+  if (LibraryCalls > 0)
+    Saved += LibrarySaved * std::max(0.0, 1 - LibraryLost / LibraryCalls) -
+             nanoseconds(COSY_PRELOAD_LIBRARY_START) * Processes;
+  return Saved - nanoseconds(COSY_PRELOAD_START) *
+                     (Executable.Runs - Executable.ShortRuns);
 }
 
 double Adviser::savedInCompound(const Site &Site) const {
@@ -209,13 +296,7 @@ double Adviser::savedInCompound(const Site &Site) const {
   double Each = COSY_CALL_SAVES;
   auto Found = preloadSavings().find(Site.Syscall);
   if (Found != preloadSavings().end()) {
-    double Failed =
-        std::min<double>(Site.Sum.failed, Count - Site.Sum.empty_path);
-    double Good = Count - Site.Sum.empty_path - Failed;
-    double Near = std::min<double>(Site.Sum.one_component, Good);
-    Each += (Failed * COSY_PRELOAD_FAILED_SAVES + Near * Found->second.Near +
-             (Good - Near) * Found->second.Usual) /
-            Count;
+    Each += savedByCalls(Site.Sum, Found->second) / Count;
   } else if (fileCalls().contains(Site.Syscall)) {
     Each = COSY_FILE_CALL_USUALLY_SAVES;
   }

@@ -74,6 +74,7 @@ private:
                    llvm::StringRef What);
   void findAlternatives();
   double savedInCompound(const Site &Site) const;
+  double savedByRealpath(const Executable &Executable, const Site &Site) const;
   /// Return \p Instructions, or what a call at the site takes if that is less.
   double atMost(const Site &Site, double Instructions) const;
   /// Return the average instructions in user mode since the previous call,

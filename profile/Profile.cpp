@@ -82,6 +82,13 @@ bool mayBeCancellation(const CodeAddress &Address) {
           Name == "internal_syscall_cancel");
 }
 
+/// Return the name of a function without "64", wherever that is: functions
+/// have several names, of which one is found.
+std::string without64(StringRef Name) {
+  auto [Before, After] = Name.split("64");
+  return (Before + After).str();
+}
+
 const StringSet<> &interposedFunctions() {
   static const StringSet<> Names = [] {
     StringSet<> Names;
@@ -96,13 +103,47 @@ const StringSet<> &interposedFunctions() {
   return Names;
 }
 
-/// Return true if cosy run executes the program without its library.
+/// The system calls that syscall() makes through the module.
+const StringSet<> &interposedCalls() {
+  static const StringSet<> Names = {
+#define COSY_PRELOAD_IF(function, name, condition, params, names, ...) #name,
+#include "preload.def"
+  };
+  return Names;
+}
+
+const StringSet<> &realpathFunctions() {
+  static const StringSet<> Names = [] {
+    StringSet<> Names;
+    for (StringRef Name : {
+#define COSY_REALPATH(function) #function,
+#include "../preload/realpath.def"
+         })
+      Names.insert(plainName(Name));
+    return Names;
+  }();
+  return Names;
+}
+
+/// The functions of glibc that contain a place of sites.def, with its call.
+const std::set<std::pair<std::string, std::string>> &redirectedPlaces() {
+  static const std::set<std::pair<std::string, std::string>> Places = {
+#define COSY_SITE(site, function, name, occurrence, prepare)                   \
+  {without64(plainName(#function)), #name},
+#include "../preload/sites.def"
+  };
+  return Places;
+}
+
+/// Return true if cosy run executes the program without its library. A program
+/// with so many arguments that some are not recorded has many files.
 bool isShort(const Program &Program) {
   std::vector<const char *> Arguments;
   for (const std::string &Argument : Program.Arguments)
     Arguments.push_back(Argument.c_str());
   Arguments.push_back(nullptr);
-  return Arguments.size() > 1 && program_is_short(Arguments.data());
+  return Arguments.size() > 1 && !Program.LacksArguments &&
+         program_is_short(Arguments.data());
 }
 
 /// Return the programs that run without the library under cosy run: the short
@@ -119,6 +160,8 @@ std::set<uint32_t> shortPrograms(const Recording &Recording) {
 void add(profile_edge &Sum, const profile_edge &Edge) {
   Sum.count += Edge.count;
   Sum.failed += Edge.failed;
+  Sum.missing += Edge.missing;
+  Sum.creates += Edge.creates;
   Sum.one_component += Edge.one_component;
   Sum.empty_path += Edge.empty_path;
   Sum.time_zone += Edge.time_zone;
@@ -275,12 +318,29 @@ Site Profile::siteOf(unsigned Number,
   while (New.Caller < Stack.size() &&
          isLibrary(Stacks.address(Stack[New.Caller]).Module))
     ++New.Caller;
-  New.Interposed = New.Caller == 1 && Stack.size() > 1 &&
-                   isGlibc(Stacks.address(Stack[0]).Module) &&
-                   interposedFunctions().contains(plainName(
-                       Stacks.address(Stack[0]).Frames.back().Function));
   New.Within = libraryFunction(New);
+  New.Reached = reachOf(New);
   return New;
+}
+
+/// Return how cosy run makes the calls of \p Site, by its stack.
+Reach Profile::reachOf(const Site &Site) const {
+  if (Site.Caller == 0 || Site.Caller == Site.Stack.size() ||
+      !isGlibc(Stacks.address(Site.Stack[0]).Module))
+    return Reach::None;
+  StringRef Name =
+      plainName(Stacks.address(Site.Stack[0]).Frames.back().Function);
+  if (Site.Caller == 1)
+    return interposedFunctions().contains(Name) ||
+                   (Name == "syscall" &&
+                    interposedCalls().contains(Site.Syscall))
+               ? Reach::Function
+               : Reach::None;
+  if (Site.Syscall == "readlink" && realpathFunctions().contains(Site.Within))
+    return Reach::Realpath;
+  return redirectedPlaces().count({without64(Name), Site.Syscall})
+             ? Reach::Library
+             : Reach::None;
 }
 
 std::vector<unsigned>

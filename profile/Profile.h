@@ -33,6 +33,15 @@ struct SourceLine {
   unsigned Line = 0;
 };
 
+/// How cosy run makes a call through the module.
+enum class Reach {
+  None,
+  Function, ///< libcosy-preload.so interposes the C library's function
+  Realpath, ///< realpath() makes it; one call of the module replaces them
+  Library,  ///< the C library makes it at a place that is redirected in
+            ///< processes with one thread that often call it
+};
+
 /// A place that makes a system call, identified by its whole stack.
 struct Site {
   unsigned Number;
@@ -43,8 +52,7 @@ struct Site {
   /// Index in Stack of the first address outside of the C library, or the size
   /// of Stack.
   unsigned Caller = 0;
-  /// libcosy-preload.so interposes the C library's function.
-  bool Interposed = false;
+  Reach Reached = Reach::None;
   /// The C library makes the call itself, in this function, which is not a
   /// wrapper of the call: "readdir", "localtime". The name may be unknown: "?".
   std::string Within;
@@ -140,6 +148,7 @@ private:
   /// Return a site without calls: the system call \p Number from \p Stack.
   Site siteOf(unsigned Number, const std::vector<unsigned> &Stack) const;
   std::string libraryFunction(const Site &Site) const;
+  Reach reachOf(const Site &Site) const;
   void findLoops(Executable &Executable);
   void findSource(const Executable &Executable, Loop &Loop) const;
 };

@@ -77,6 +77,7 @@ struct ProcessEvent {
   uint32_t Process, Parent, Program;
   Mapping New;
   std::vector<std::string> Arguments;
+  bool LacksArguments;
   size_t Order;
 };
 
@@ -391,6 +392,7 @@ void Recorder::handleSample(const unsigned char *Data, size_t Size) {
     memcpy(&Exec, Data, sizeof(Exec));
     Event.Kind = ProcessEvent::Exec;
     Event.Parent = Exec.parent;
+    Event.LacksArguments = Exec.bytes >= sizeof(Exec.arguments);
     StringRef Left(Exec.arguments,
                    std::min<size_t>(Exec.bytes, sizeof(Exec.arguments)));
     while (!Left.empty()) {
@@ -640,6 +642,7 @@ void Recorder::orderEvents() {
         Found->second.Space = SpaceOf(Event.Process);
         Found->second.Parent = Event.Parent;
         Found->second.Arguments = std::move(Event.Arguments);
+        Found->second.LacksArguments = Event.LacksArguments;
       }
       break;
     }

@@ -51,6 +51,7 @@ struct Program {
   uint32_t Parent = 0;
   /// Its arguments, the name first; without the last ones if they are long.
   std::vector<std::string> Arguments;
+  bool LacksArguments = false;
 };
 
 /// The time of system calls on this machine, in nanoseconds.

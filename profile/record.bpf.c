@@ -13,6 +13,7 @@
 #include <asm/unistd_64.h>
 #include <linux/bpf.h>
 #include <linux/errno.h>
+#include <linux/fcntl.h>
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
@@ -58,6 +59,7 @@ struct thread {
 	__u32 empty_path;
 	__u32 one_component;
 	__u32 time_zone;
+	__u32 creates;
 	__u32 same_descriptor;
 	__u32 last_read;	/* 1 + the descriptor of the last read, or 0 */
 	__u64 place;
@@ -319,6 +321,14 @@ static void classify_path(const struct pt_regs *regs, struct scratch *scratch,
 			    !bpf_strncmp(scratch->path, sizeof(time_zone), time_zone);
 }
 
+/* Note whether the call may create the file that it opens. */
+static void classify_flags(const struct pt_regs *regs, struct thread *thread)
+{
+	thread->creates = thread->nr == __NR_creat ||
+			  (thread->nr == __NR_open && regs->si & O_CREAT) ||
+			  (thread->nr == __NR_openat && regs->dx & O_CREAT);
+}
+
 /* Note the descriptor of a read, and compare that of a write with it. */
 static void classify_descriptor(const struct pt_regs *regs, struct thread *thread)
 {
@@ -356,6 +366,10 @@ static void count_call(struct thread *thread, long ret, __u64 kernel_ns, __u64 w
 		__sync_fetch_and_add(&edge->wait_ns, wait_ns);
 	if (ret < 0 && ret >= -4095)
 		__sync_fetch_and_add(&edge->failed, 1);
+	if (ret == -ENOENT)
+		__sync_fetch_and_add(&edge->missing, 1);
+	if (thread->creates)
+		__sync_fetch_and_add(&edge->creates, 1);
 	if (thread->one_component)
 		__sync_fetch_and_add(&edge->one_component, 1);
 	if (thread->empty_path)
@@ -416,6 +430,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long id)
 	thread->place = find_place(program, scratch, thread->nr, regs->ip, regs->sp);
 	send_stack(ctx, regs, scratch, thread, both >> 32);
 	classify_path(regs, scratch, thread);
+	classify_flags(regs, thread);
 	classify_descriptor(regs, thread);
 	__sync_fetch_and_add(&program->calls, 1);
 	__sync_fetch_and_add(&calls_so_far, 1);

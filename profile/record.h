@@ -40,6 +40,8 @@ struct profile_edge_key {
 struct profile_edge {
 	__u64 count;
 	__u64 failed;		/* calls that returned an error */
+	__u64 missing;		/* calls that returned ENOENT */
+	__u64 creates;		/* openings with O_CREAT */
 	__u64 one_component;	/* calls whose path has no '/' */
 	__u64 empty_path;	/* calls without a path, for a descriptor */
 	__u64 time_zone;	/* calls whose path is /etc/localtime */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash
 #
-# The common part of bench/{unmodified,rebuilt,batch}/programs: makes the files of the programs, in
+# The common part of bench/{unmodified,rebuilt,batch,profile}/programs: makes the files of the programs, in
 # the current directory, and measures a program.  A program's output goes to BENCH_OUTPUTS, by default the
 # parent directory, which is the same for every file system that is measured.
 #
@@ -82,6 +82,25 @@ make_build() {
 		echo 'out/%: in/%; cp $< $@'
 	} >build/Makefile
 	touch -d '1 hour ago' build/in/*
+}
+
+# Make 300 objects of which none defines a symbol for the others, and one with main().
+make_objects() {
+	local i names=()
+	mkdir objects
+	echo 'int main(void) { return 0; }' >objects/main.c
+	echo 'static int number; static int *self(void) { return &number; } int *(*const pointer)(void) __attribute__((weak)) = self;' >objects/0.c
+	gcc -c -o objects/main.o objects/main.c
+	gcc -c -o objects/0.o objects/0.c
+	for ((i = 1; i < 300; i++)); do
+		names+=("objects/$i.o")
+	done
+	tee "${names[@]}" <objects/0.o >/dev/null
+}
+
+# Make signatures for clamscan: one file that is not there.
+make_signatures() {
+	echo "00000000000000000000000000000000:1:Bench.Nothing" >signatures.hdb
 }
 
 # Wait until the journal is written, so that it is not written during a measurement.
