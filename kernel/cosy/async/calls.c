@@ -360,7 +360,8 @@ static __always_inline long cosy_call_end(struct cosy_coroutine *co,
 /*
  * Return true for recvfrom() and sendto() without an address and rare flags, if the call has sent
  * nothing yet, does not fail, and is not a send that has waited. Rare are the flags to which
- * cosy_call_try() pays attention; the comment at COSY_RING_RECEIVE_UNUSUAL says why other lists differ.
+ * cosy_call_try() pays attention; the comment at COSY_RING_RECEIVE_UNUSUAL says why other lists
+ * differ.
  */
 static __always_inline bool cosy_call_is_usual(const struct cosy_coroutine *co,
 					       const struct pt_regs *regs, bool receives)

@@ -96,18 +96,19 @@ struct cosy_ring_done {
  * Calls with these flags are given back: they do not wait, or wait for something else. The values
  * are those of MSG_OOB, MSG_PEEK, MSG_DONTWAIT, MSG_WAITALL, MSG_ERRQUEUE, and MSG_FASTOPEN.
  *
- * Two other lists exclude flags from a short path, which has a longer one beside it: COSY_UNUSUAL of
- * libcosy in user mode (U), and cosy_call_is_usual() of compounds (C). By flag, where it is listed:
+ * Two other lists exclude flags from a short path, which has a longer one beside it: COSY_UNUSUAL
+ * of libcosy in user mode (U), and cosy_call_is_usual() of compounds (C). By flag, where it is
+ * listed:
  *
  *	MSG_DONTWAIT, MSG_OOB	everywhere: the call does not wait, or not for usual data
- *	MSG_ERRQUEUE	everywhere: a receive does not wait. Sends ignore it: a ring makes them, while
- *			U and C have one list for both directions
+ *	MSG_ERRQUEUE	everywhere: a receive does not wait. Sends ignore it: a ring makes them,
+ *			while U and C have one list for both directions
  *	MSG_PEEK	here and in U: with SO_PEEK_OFF it waits for more data than poll() reports.
  *			Compounds attempt such a receive as any other
  *	MSG_WAITALL	here and in C: no event says when all bytes are there. U sees by the result
  *			whether bytes are missing
- *	MSG_FASTOPEN	here: a send may wait for a connection. The longer paths of U and C look at the
- *			result of a send that the short path has not completed
+ *	MSG_FASTOPEN	here: a send may wait for a connection. The longer paths of U and C look
+ *			at the result of a send that the short path has not completed
  */
 #define COSY_RING_RECEIVE_UNUSUAL	(0x01 | 0x02 | 0x40 | 0x100 | 0x2000)
 #define COSY_RING_SEND_UNUSUAL		(0x01 | 0x40 | 0x20000000)
