@@ -115,6 +115,8 @@ static bench_loop *loop_of(const struct bench *bench, const char *way)
 		return bench->bound;
 	if (!strcmp(way, "io_uring"))
 		return bench->io_uring;
+	if (!strcmp(way, "io_uring-bpf"))
+		return bench->io_uring_bpf;
 	if (!strcmp(way, "user") || !strcmp(way, "entries"))
 		return bench->entries;
 	return NULL;
@@ -122,8 +124,8 @@ static bench_loop *loop_of(const struct bench *bench, const char *way)
 
 static _Noreturn void usage(const char *program, const struct bench *benches)
 {
-	fprintf(stderr, "usage: %s BENCH native|compound|fast|bound|io_uring|user|entries|functions|module"
-		" [-r RUNS] [-n COUNT] [-i] [-d DIR]\nBENCH:", program);
+	fprintf(stderr, "usage: %s BENCH native|compound|fast|bound|io_uring|io_uring-bpf|user|entries|functions|"
+		"module [-r RUNS] [-n COUNT] [-i] [-d DIR]\nBENCH:", program);
 	for (; benches->name; benches++)
 		fprintf(stderr, " %s", benches->name);
 	fputc('\n', stderr);

@@ -32,6 +32,7 @@ typedef uint64_t bench_loop(uint64_t count);
  * @native:	way "native", if it is not @region; or NULL
  * @bound:	way "bound": the loop in the kernel, or NULL
  * @io_uring:	way "io_uring", or NULL
+ * @io_uring_bpf: way "io_uring-bpf", or NULL
  * @entries:	ways "user" and "entries": operations of a loop, made in user mode or by the
  *		module; or NULL
  * @measure:	replaces the loops: measures one run of bench_way(), and returns the cost
@@ -47,6 +48,7 @@ struct bench {
 	bench_loop *native;
 	bench_loop *bound;
 	bench_loop *io_uring;
+	bench_loop *io_uring_bpf;
 	bench_loop *entries;
 	double (*measure)(void);
 	bench_loop *expected;

@@ -5,7 +5,8 @@
  * client's send() costs more if a thread waits for it; this difference is a cost of the server. If
  * the server is a process of its own, the switches between the processes are also its cost.
  *
- * The server of the cache-... benchmarks parses a line, and sets or looks up a value (cache.h).
+ * The server of the cache-... benchmarks parses a line, and sets or looks up a value (cache.h). That of
+ * the sum-... benchmarks answers by the sum of a request's words (uring-bpf.h).
  *
  *	echo throughput WAY CONNECTIONS ACTIVE CPUS COUNT
  *
@@ -38,11 +39,11 @@
 #include <cosy/task.h>
 
 #include "../common/bench.h"
+#include "../common/uring-bpf.h"
 #include "../common/uring.h"
 #include "cache.h"
 
-#define SIZE		64
-#define MAX_CONNECTIONS 1024
+#define MAX_CONNECTIONS CONNECTIONS
 #define EVENTS		64
 #define COUNT		20480
 
@@ -52,8 +53,9 @@
 #define CHANGED 4 /* A function of the program changes each request. */
 #define RANDOM	8 /* The active connections begin at a random one. */
 #define CACHE	16 /* The server is a cache, not an echo. */
+#define SUM	32 /* The answer is computed from the request. */
 #define PARAMETER(connections, active, flags) \
-	((uint64_t)(connections) << 32 | (uint64_t)(active) << 5 | (flags))
+	((uint64_t)(connections) << 32 | (uint64_t)(active) << 6 | (flags))
 
 /*
  * struct connection - a connection, and what the server keeps of it
@@ -69,7 +71,7 @@ struct connection {
 	char requests[2][SIZE];
 	size_t sizes[2];
 	bool turn;
-	char buffer[SIZE];
+	char buffer[SIZE] __attribute__((aligned(sizeof(__u64))));
 	size_t have;
 	char out[2 * CACHE_LINE];
 	struct cosy_async received, sent;
@@ -84,10 +86,12 @@ static bool apart;     /* the server is another process */
 static bool changed;   /* change() is called for each request */
 static bool at_random; /* the active connections begin at a random one */
 static bool caches;    /* the server is a cache */
+static bool sums;      /* the server answers by sum_words() */
 static struct cache cache;
 static double clients; /* the cost of the clients alone */
 static struct cosy_loop *loop;
 static int epoll;
+static struct uring_bpf_state *bpf;
 
 static _Noreturn void failed(const char *what, long error)
 {
@@ -113,6 +117,14 @@ static void clients_send(void)
 	}
 }
 
+/* The words of a request are 1 to 8, so the first word of the answer is their sum. */
+static bool is_sum(const char *answer)
+{
+	const __u64 words = SIZE / sizeof(words), expected = words * (words + 1) / 2;
+
+	return !memcmp(answer, &expected, sizeof(expected));
+}
+
 /* Receive the answers: those of an echo have the size of the request, those of a cache are a line. */
 static void clients_receive(void)
 {
@@ -122,7 +134,8 @@ static void clients_receive(void)
 		struct connection *c = &connections[(first + i) % nconnections];
 		ssize_t n = recv(c->client, answer, sizeof(answer), 0);
 
-		if (n <= 0 || (caches ? answer[n - 1] != '\n' : n != SIZE))
+		if (n <= 0 || (caches ? answer[n - 1] != '\n' : n != SIZE) ||
+		    (sums && !is_sum(answer)))
 			failed("recv", n < 0 ? errno : EIO);
 	}
 	first = (at_random ? (unsigned int)random() : first + active) % nconnections;
@@ -148,6 +161,8 @@ static size_t answer(struct connection *c, size_t n)
 			failed("the server's request", EIO);
 		if (changed)
 			change(c);
+		if (sums)
+			sum_words((__u64 *)c->buffer);
 		return n;
 	}
 	c->have += n;
@@ -257,6 +272,16 @@ COSY_ASYNC static int change_one(struct connection *c)
 	}
 }
 
+COSY_ASYNC static int sum_one(struct connection *c)
+{
+	for (;;) {
+		transfer(recv(c->server, c->buffer, SIZE, 0), "the function's recv");
+		sum_words((__u64 *)c->buffer);
+		transfer(send(c->server, c->buffer, SIZE, 0), "the function's send");
+		echoed++;
+	}
+}
+
 /* As a server with a cache is written: all but the calls is plain C. */
 COSY_ASYNC static ssize_t serve_cache(struct connection *c)
 {
@@ -333,6 +358,8 @@ static int spawn(struct connection *c)
 		return spawn_in_module(c);
 	if (caches)
 		return COSY_SPAWN(loop, serve_cache(c));
+	if (sums)
+		return COSY_SPAWN(loop, sum_one(c));
 	return changed ? COSY_SPAWN(loop, change_one(c)) : COSY_SPAWN(loop, serve_one(c));
 }
 
@@ -420,6 +447,13 @@ static void serve_by_ring(void)
 	uring_enter(0);
 }
 
+static void serve_by_bpf(void)
+{
+	bpf->done = 0;
+	bpf->wanted = apart ? UINT64_MAX : active;
+	uring_bpf_run();
+}
+
 static void rounds(uint64_t count, void (*serve)(void))
 {
 	for (uint64_t done = 0; done < count; done += active) {
@@ -472,6 +506,10 @@ static void tcp_pair(int pair[2])
 static void prepare_requests(struct connection *c, unsigned int n)
 {
 	c->sizes[0] = c->sizes[1] = SIZE;
+	for (__u64 i = 1; sums && i <= SIZE / sizeof(i); i++) {
+		memcpy(c->requests[0] + (i - 1) * sizeof(i), &i, sizeof(i));
+		memcpy(c->requests[1] + (i - 1) * sizeof(i), &i, sizeof(i));
+	}
 	if (!caches)
 		return;
 	c->sizes[0] = (size_t)snprintf(c->requests[0], SIZE, "SET key-%u the-value-of-%u\n", n, n);
@@ -548,17 +586,35 @@ static void start_ring(void)
 	}
 }
 
+/* The loop first receives from each connection, and stops. */
+static void start_bpf(void)
+{
+	static char requests[ECHO_MEMORY] __attribute__((aligned(4096)));
+
+	bpf = uring_bpf_open("echo", requests, sizeof(requests), nconnections);
+	for (unsigned int i = 0; i < nconnections; i++)
+		uring_bpf_file(i, connections[i].server);
+	bpf->flags = IOSQE_FIXED_FILE | IOSQE_CQE_SKIP_SUCCESS;
+	if (links())
+		bpf->flags |= IOSQE_IO_LINK;
+	else
+		bpf->first = IORING_RECVSEND_POLL_FIRST;
+	bpf->end = nconnections;
+	uring_bpf_run();
+}
+
 static void prepare(void)
 {
 	uint64_t parameter = bench_parameter();
 
 	way = bench_way();
 	nconnections = (unsigned int)(parameter >> 32);
-	active = (unsigned int)(parameter & 0xffffffff) >> 5;
+	active = (unsigned int)(parameter & 0xffffffff) >> 6;
 	apart = parameter & PROCESS;
 	changed = parameter & CHANGED;
 	at_random = parameter & RANDOM;
 	caches = parameter & CACHE;
+	sums = parameter & SUM;
 	connect_all(parameter & TCP);
 }
 
@@ -572,6 +628,10 @@ static void (*start(void))(void)
 	if (!strcmp(way, "io_uring")) {
 		start_ring();
 		return serve_by_ring;
+	}
+	if (!strcmp(way, "io_uring-bpf")) {
+		start_bpf();
+		return serve_by_bpf;
 	}
 	start_loop();
 	return serve_by_loop;
@@ -726,6 +786,18 @@ int main(int argc, char **argv)
 		  .per = "request",
 		  .measure = measure,
 		  .parameter = PARAMETER(1024, 16, RANDOM) },
+		{ .name = "sum-unix-64",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(64, 64, SUM) },
+		{ .name = "sum-process-64",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(64, 64, PROCESS | SUM) },
+		{ .name = "sum-process-1",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(64, 1, PROCESS | SUM) },
 		{ .name = "cache-unix-64",
 		  .per = "request",
 		  .measure = measure,
