@@ -420,7 +420,8 @@ cosy_ring_send(struct cosy_ring *ring, const struct cosy_ring_entry *entry, u64 
 }
 
 /*
- * Make a call, or let it wait. @regs: set to its arguments. @result: set if the call was made.
+ * Make a call, or let it wait. @regs: has its number, and is set to its arguments. @result: set if
+ * the call was made.
  * @sent: set if it was not: the number of bytes that it has sent.
  */
 static noinline enum cosy_ring_end cosy_ring_any_call(struct cosy_ring *ring, u32 nr, u64 op,
@@ -443,7 +444,6 @@ static noinline enum cosy_ring_end cosy_ring_any_call(struct cosy_ring *ring, u3
 	case COSY_RING_NOWAIT:
 		return cosy_ring_nowait_call(nr, regs, result, sent);
 	default:
-		regs->orig_ax = nr;
 		*result = cosy_ring_callees[nr](regs);
 		return COSY_RING_MADE;
 	}
@@ -466,7 +466,6 @@ cosy_ring_call(struct cosy_ring *ring, cosy_self *self, u32 nr, u64 op,
 			return cosy_ring_send(ring, entry, op, regs, result, sent);
 		if (kind && kind < COSY_RING_SEND) {
 			cosy_ring_args(regs, entry, kind - COSY_RING_PLAIN);
-			regs->orig_ax = nr;
 			*result = cosy_ring_callees[nr](regs);
 			return COSY_RING_MADE;
 		}
@@ -525,7 +524,7 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 	/* Entries that do not complete take no room, and the process chooses their number. */
 	if (tail - head > COSY_LOOP_CALLS)
 		tail = head + COSY_LOOP_CALLS;
-	/* A call with too few arguments must not get what is on the stack. */
+	/* A call with too few arguments, or none, must not get what is on the stack. */
 	regs.di = 0;
 	regs.si = 0;
 	regs.dx = 0;
@@ -547,6 +546,8 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 		}
 		/* Also on a mispredicted path. */
 		nr &= COSY_RING_CALLS - 1;
+		/* Whatever makes the call: where the branch history is cleared, it is an index. */
+		regs.orig_ax = nr;
 		cosy_ring_trace_start(ring, op);
 		cosy_history_clear();
 		end = cosy_ring_call(ring, self, nr, op, entry, &regs, &result, &sent);

@@ -10,6 +10,8 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/bug.h>
+#include <linux/nospec.h>
 #include <linux/syscalls.h>
 #include <linux/unistd.h>
 
@@ -52,8 +54,13 @@ static long cosy_call_nothing(const struct pt_regs *regs)
 /* Used only on CPUs that need it, so that calls on others cost nothing more. */
 static long cosy_call_cleared(const struct pt_regs *regs)
 {
+	unsigned long index = regs->orig_ax;
+
+	/* A caller has forgotten to set it. */
+	if (WARN_ON_ONCE(index >= NR_COSY_CALLEES))
+		return -ENOSYS;
 	cosy_history_clear();
-	return cosy_cleared_callees[regs->orig_ax](regs);
+	return cosy_cleared_callees[array_index_nospec(index, NR_COSY_CALLEES)](regs);
 }
 
 /**

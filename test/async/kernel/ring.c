@@ -58,7 +58,7 @@ static void creating(void)
 static void calls(void)
 {
 	unsigned int good = 0;
-	long long result;
+	long long result, fd;
 	struct ring ring;
 	char st[256];
 	int fds[2];
@@ -88,6 +88,23 @@ static void calls(void)
 	ring_call(&ring, 10, SYS_pipe2, (uintptr_t)fds, O_NONBLOCK, 0, 0);
 	check(ring_completes(&ring, 10, 0) && !close(fds[1]) && !close(fds[0]),
 	      "a call gets its arguments");
+	ring_call(&ring, 14, SYS_dup, 0, 0, 0, 0);
+	ring_call(&ring, 15, SYS_getpid, 0, 0, 0, 0);
+	check(ring_execute(&ring) == 2 && ring_collect(&ring, &result) == 14, "dup() completes");
+	check(ring_collect(&ring, &fd) == 15 && fd == getpid(),
+	      "a call without arguments is made after another one, not that one again");
+	check(fcntl((int)result + 1, F_GETFD) == -1, "one descriptor was made");
+	close((int)result);
+	fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+	ring_call(&ring, 16, SYS_ftruncate, fd, 4096, 0, 0);
+	ring_call(&ring, 17, SYS_close, fd, 0, 0, 0);
+	ring_execute(&ring);
+	check(ring_gave(&ring, 17, SYS_close, 0) || fcntl((int)fd, F_GETFD) == -1,
+	      "a close() after another call closes its descriptor, or is given back");
+	while (ring_collect(&ring, &result))
+		;
+	if (ring.page->ngiven)
+		close((int)fd);
 	ring_call(&ring, 11, SYS_lseek, 0xffff, 0, 0, 0);
 	check(ring_completes(&ring, 11, -EBADF), "EBADF: the result of a call that fails");
 	ring_call(&ring, 12, COSY_RING_NOP, (uint64_t)-5, 0, 0, 0);
