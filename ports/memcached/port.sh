@@ -5,6 +5,8 @@
 
 # shellcheck disable=SC2034 # for scripts/port
 port_package=memcached
+# shellcheck disable=SC2034
+port_builds=(stock fair cosy)
 
 # The first make would call the autotools if their files had other times.
 port_make() {

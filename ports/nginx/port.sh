@@ -12,8 +12,10 @@ port_build() {
 	if [[ $1 == cosy ]]; then
 		compiler=cosy-cc
 		options+=(-DWITH_COSY)
+	elif [[ $1 == auto ]]; then
+		compiler="cosy-cc -fcosy-auto"
 	fi
-	if [[ $1 != stock ]]; then
+	if [[ $1 == fair || $1 == cosy ]]; then
 		"$compiler" "${options[@]}" -D_GNU_SOURCE -c small.c -o small.o
 		objects=("$PWD/small.o")
 	fi
@@ -22,7 +24,8 @@ port_build() {
 	make -s -j2
 }
 
-# nginx_config DIRECTORY LISTEN [SERVER-LINES] - write a configuration of one worker to the directory.
+# nginx_config DIRECTORY LISTEN SERVER-LINES - write a configuration of one worker to the directory, with the
+# settings of Debian's configuration that change what a request costs. Without gzip: the client does not ask for it.
 nginx_config() {
 	local dir=$1 user=
 	((EUID != 0)) || user="user nobody nogroup;"
@@ -39,8 +42,9 @@ nginx_config() {
 		    uwsgi_temp_path $dir; scgi_temp_path $dir;
 		    access_log $dir/access.log;
 		    sendfile on;
+		    tcp_nopush on;
 		    keepalive_requests 1000000;
-		    server { listen $2; root $dir/www; ${3:-} }
+		    server { listen $2; root $dir/www; $3 }
 		}
 	EOF
 }
@@ -55,15 +59,16 @@ nginx_program() {
 
 port_test() {
 	local variant
-	for variant in stock fair cosy; do
+	for variant in "${port_builds[@]}"; do
 		COSY_EXECUTOR=user "$COSY_ROOT/ports/nginx/test.py" "$(nginx_program "$variant")"
 	done
 }
 
 # port_start VARIANT ADDRESS - start it in the background, and set $servers to its worker. The variant debian-run
-# is Debian's program under `cosy run`.
+# is Debian's program under `cosy run`; variants with -cache keep descriptors, and send without sendfile().
 port_start() {
-	local dir listen=127.0.0.1:$2 pid run=()
+	local dir listen=127.0.0.1:$2 pid run=() lines="location / { try_files \$uri \$uri/ =404; }"
+	[[ $1 != *-cache ]] || lines+=" open_file_cache max=1000; sendfile off;"
 	[[ $1 != *-run ]] || run=("$COSY_BUILD/bin/cosy" run)
 	# shellcheck disable=SC2154 # of bench/servers/measure
 	dir=$(mktemp -d "$directory/XXXX")
@@ -72,8 +77,8 @@ port_start() {
 	head -c 1024 /dev/zero | tr '\0' x >"$dir/www/f1k"
 	truncate -s 1M "$dir/www/f1m"
 	[[ $2 != */* ]] || listen=unix:$2
-	nginx_config "$dir" "$listen" "${nginx_lines:-}"
-	"${run[@]}" "$(nginx_program "$1")" -c "$dir/nginx.conf" -p "$dir" -e "$dir/error.log"
+	nginx_config "$dir" "$listen" "$lines"
+	"${run[@]}" "$(nginx_program "${1%-cache}")" -c "$dir/nginx.conf" -p "$dir" -e "$dir/error.log"
 	until [[ -s $dir/nginx.pid ]] && pid=$(<"$dir/nginx.pid") && [[ $(<"/proc/$pid/task/$pid/children") ]]; do
 		sleep 0.1
 	done
@@ -84,7 +89,9 @@ port_start() {
 port_stop() {
 	kill "$master"
 }
+# `auto` is stock, compiled with -fcosy-auto.
+port_builds=(stock fair cosy auto)
 # shellcheck disable=SC2034
-port_variants=(debian debian-run stock fair cosy)
+port_variants=(debian debian-run "${port_builds[@]}" stock-cache fair-cache cosy-cache)
 # shellcheck disable=SC2034
 port_protocols=(http:/f1k http-close:/f1k http:/f1m)
