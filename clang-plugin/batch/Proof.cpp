@@ -305,6 +305,13 @@ static bool isMember(const Value *P) {
          GEP->getNumIndices() > 1;
 }
 
+/// \returns true if \p I copies as many bytes as errno has.
+static bool copiesErrno(const Instruction &I) {
+  auto *Copy = dyn_cast<MemTransferInst>(&I);
+  auto *Length = Copy ? dyn_cast<ConstantInt>(Copy->getLength()) : nullptr;
+  return Length && Length->equalsInt(4);
+}
+
 bool Proof::add(Instruction &I, const MemoryLocation &Where, bool Writes) {
   if (isErrnoAddress(Where.Ptr))
     return addErrno(I);
@@ -313,7 +320,7 @@ bool Proof::add(Instruction &I, const MemoryLocation &Where, bool Writes) {
   if (all_of(Objects, [](const Value *V) { return isa<AllocaInst>(V); }))
     return true;
   bool MayBeErrno =
-      (Writes || isa<LoadInst>(I)) && !isMember(Where.Ptr) &&
+      (Writes || isa<LoadInst>(I) || copiesErrno(I)) && !isMember(Where.Ptr) &&
       !(isa<LoadInst, StoreInst>(I) &&
         getLoadStoreType(&I)->getScalarSizeInBits() != 32) &&
       any_of(Objects, [](const Value *V) { return !isIdentifiedObject(V); });

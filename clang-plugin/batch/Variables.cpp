@@ -483,7 +483,8 @@ bool VariableCheck::run(const VariableFlow &Flow, VariableBits Bit) {
     V.IsArray = true;
     return true;
   }
-  V.IsShared = Escapes && (Readers | Writers);
+  // Also if it is not named in the loop: a pointer may be all that is used.
+  V.IsShared = Escapes;
   return Escapes ? checkEscaping(Flow, Bit) : checkValues(Flow, Bit);
 }
 
