@@ -29,10 +29,26 @@ namespace cosy {
 /// The depth to which callees of callees are judged.
 constexpr unsigned MaxDepth = 4;
 
-static std::optional<int64_t> leastCost(const Function &F, unsigned Depth);
+namespace {
+
+/// The costs of functions, each by the depth at which it is called.
+class Costs {
+public:
+  /// \returns the least cost of a path through \p F to a return, or none if
+  /// there is no such path, or nothing is known about it.
+  std::optional<int64_t> least(const Function &F, unsigned Depth);
+
+private:
+  std::optional<int64_t> least(const Instruction &I, unsigned Depth);
+  std::optional<int64_t> compute(const Function &F, unsigned Depth);
+
+  DenseMap<std::pair<const Function *, unsigned>, std::optional<int64_t>> Known;
+};
+
+} // namespace
 
 /// \returns the least cost of \p I, or none if nothing is known about it.
-static std::optional<int64_t> leastCost(const Instruction &I, unsigned Depth) {
+std::optional<int64_t> Costs::least(const Instruction &I, unsigned Depth) {
   auto *CB = dyn_cast<CallBase>(&I);
   if (!CB || isa<IntrinsicInst>(CB) || CB->isInlineAsm())
     return 0;
@@ -50,15 +66,22 @@ static std::optional<int64_t> leastCost(const Instruction &I, unsigned Depth) {
   if (F->isDeclaration())
     return UpCallCost;
   std::optional<int64_t> Inside =
-      Depth < MaxDepth ? leastCost(*F, Depth + 1) : std::nullopt;
+      Depth < MaxDepth ? least(*F, Depth + 1) : std::nullopt;
   // It is an up-call itself if it is not taken in.
   return Inside ? std::optional(std::min<int64_t>(*Inside, UpCallCost))
                 : std::nullopt;
 }
 
-/// \returns the least cost of a path through \p F to a return, or none if there
-/// is no such path, or nothing is known about it.
-static std::optional<int64_t> leastCost(const Function &F, unsigned Depth) {
+std::optional<int64_t> Costs::least(const Function &F, unsigned Depth) {
+  auto [It, IsNew] = Known.try_emplace({&F, Depth});
+  if (!IsNew)
+    return It->second;
+  std::optional<int64_t> Cost = compute(F, Depth);
+  Known[{&F, Depth}] = Cost;
+  return Cost;
+}
+
+std::optional<int64_t> Costs::compute(const Function &F, unsigned Depth) {
   DenseMap<const BasicBlock *, int64_t> AtEnd;
   std::optional<int64_t> Least;
   bool MakesSystemCalls = false;
@@ -73,7 +96,7 @@ static std::optional<int64_t> leastCost(const Function &F, unsigned Depth) {
       if (auto It = AtEnd.find(Pred); It != AtEnd.end())
         Here = Here ? std::min(*Here, It->second) : It->second;
     for (const Instruction &I : *BB) {
-      std::optional<int64_t> Cost = leastCost(I, Depth);
+      std::optional<int64_t> Cost = least(I, Depth);
       if (!Cost)
         return std::nullopt;
       MakesSystemCalls |= *Cost < 0;
@@ -89,7 +112,7 @@ static std::optional<int64_t> leastCost(const Function &F, unsigned Depth) {
 }
 
 bool isCheaperAsOneUpCall(const Function &F) {
-  std::optional<int64_t> Least = leastCost(F, 0);
+  std::optional<int64_t> Least = Costs().least(F, 0);
   return Least && *Least >= int64_t(UpCallCost);
 }
 
