@@ -66,9 +66,16 @@ static bool hasOptions(const Instruction &I) {
          (F->getName() == StartWithMarker || F->getName() == StartNativeMarker);
 }
 
+/// \returns true if another function of that name may be called natively: in a
+/// shared library, where native code does not inline it either.
+static bool mayBeInterposed(const Function &F) {
+  return F.isInterposable() ||
+         (!F.isDSOLocal() && F.hasFnAttribute(Attribute::NoInline));
+}
+
 static bool canInline(const Function &Callee, const Function &Body,
                       unsigned MaxInstructions) {
-  if (Callee.isDeclaration() || Callee.isInterposable() || Callee.isVarArg() ||
+  if (Callee.isDeclaration() || mayBeInterposed(Callee) || Callee.isVarArg() ||
       Callee.hasPersonalityFn() || Callee.isPresplitCoroutine() ||
       Callee.hasFnAttribute(Attribute::Naked) ||
       Callee.hasFnAttribute(Attribute::ReturnsTwice) ||
@@ -235,7 +242,8 @@ void Inliner::inlineCall(CallBase &Call, Function &Callee, int Parent) {
       Locals + Added > MaxLocals)
     return;
   InlineFunctionInfo IFI;
-  if (!InlineFunction(Call, IFI, false, nullptr, false).isSuccess())
+  // With attributes of the callee that forbid optimizations.
+  if (!InlineFunction(Call, IFI, true, nullptr, false).isSuccess())
     return;
   ++NumInlined;
   Total += Size;
@@ -306,6 +314,8 @@ void inlineCallees(Function &Body, const Function &Host,
 
 PreservedAnalyses DefineValuesPass::runOnBody(Function &Body,
                                               FunctionAnalysisManager &) {
+  // An access by a null pointer faults, and is not undefined.
+  Body.addFnAttr(Attribute::NullPointerIsValid);
   for (BasicBlock &BB : Body)
     for (Instruction &I : BB) {
       I.dropPoisonGeneratingAnnotations();
