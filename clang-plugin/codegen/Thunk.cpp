@@ -111,8 +111,10 @@ static void hideWarnedCalls(Function &Thunk) {
   }
 }
 
-/// Declares a thunk that is compiled as \p Host is.
-static Function *declareThunk(const Function &Host, const Twine &Name) {
+/// Declares a thunk that is compiled as \p Host is, for the processor of
+/// \p Body: with link-time optimization, one body may have several hosts.
+static Function *declareThunk(const Function &Host, const Function &Body,
+                              const Twine &Name) {
   Module &M = *const_cast<Function &>(Host).getParent();
   LLVMContext &Ctx = M.getContext();
   auto *FT = FunctionType::get(Type::getVoidTy(Ctx), {PointerType::get(Ctx, 0)},
@@ -120,9 +122,11 @@ static Function *declareThunk(const Function &Host, const Twine &Name) {
   Function *Thunk = Function::Create(FT, GlobalValue::InternalLinkage, Name, M);
   Thunk->addFnAttr(Attribute::NoInline);
   Thunk->addFnAttr(ThunkAttribute);
+  for (StringRef Kind : {"target-cpu", "target-features", "tune-cpu"})
+    if (Body.hasFnAttribute(Kind))
+      Thunk->addFnAttr(Body.getFnAttribute(Kind));
   for (StringRef Kind :
-       {"target-cpu", "target-features", "tune-cpu", "frame-pointer",
-        "no-trapping-math", AutoAttribute.data()})
+       {"frame-pointer", "no-trapping-math", AutoAttribute.data()})
     if (Host.hasFnAttribute(Kind))
       Thunk->addFnAttr(Host.getFnAttribute(Kind));
   for (Attribute::AttrKind Kind :
@@ -141,7 +145,8 @@ static Function *declareThunk(const Function &Host, const Twine &Name) {
 Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
                       ArrayRef<Reg> Defs, const Twine &Name,
                       const Function &Host, bool OwnErrno) {
-  Function *Thunk = declareThunk(Host, Name);
+  Function *Thunk =
+      declareThunk(Host, *Call.Insts.front()->getFunction(), Name);
   Argument *Frame = Thunk->getArg(0);
   IRBuilder<> B(BasicBlock::Create(Thunk->getContext(), "", Thunk));
   const DataLayout &DL = Thunk->getDataLayout();
