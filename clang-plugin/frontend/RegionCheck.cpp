@@ -76,6 +76,12 @@ private:
       return;
     if (auto *E = dyn_cast<Expr>(S); E && Open)
       FE.addRange(E->getExprLoc(), E->getSourceRange());
+    // The body is another function.
+    if (auto *L = dyn_cast<LambdaExpr>(S)) {
+      for (Expr *Init : L->capture_inits())
+        visit(Init, nullptr);
+      return BodyCheck(FE).check(L->getBody());
+    }
     if (Open && MayStop)
       checkCleanup(S);
     if (StringRef Name = markerName(S); !Name.empty()) {
@@ -136,7 +142,7 @@ private:
       Open = Call;
       OpenBlock = Block;
       Nested = 0;
-      MayStop = false;
+      MayStop = HasLimit = false;
       return;
     }
     if (Nested && (!Open || Block != OpenBlock)) {
@@ -174,6 +180,7 @@ private:
     if (std::string Wrong = readOptions(Args, Options); !Wrong.empty())
       error(Start->getBeginLoc(), Start->getSourceRange(), Wrong);
     MayStop = Options.StopOnError || Options.stopsAtLimit();
+    HasLimit = Options.stopsAtLimit();
   }
 
   /// Reports variables with a destructor or a cleanup, because a region that
@@ -196,6 +203,11 @@ private:
               V->needsDestruction(FE.context()) != QualType::DK_none)))
           Report(V->getLocation(), V->getLocation(),
                  "the variable '" + V->getNameAsString() + "'");
+        // With a limit, the compiler refuses what else moves the stack, too.
+        else if (V && V->getType()->isVariableArrayType() && !HasLimit)
+          Report(V->getLocation(), V->getLocation(),
+                 "the array '" + V->getNameAsString() +
+                     "', whose length is not constant");
     } else if (auto *T = dyn_cast<CXXBindTemporaryExpr>(S)) {
       Report(T->getExprLoc(), T->getSourceRange(), "this temporary object");
     }
@@ -244,8 +256,9 @@ private:
   Frontend &FE;
   CallExpr *Open = nullptr;
   CompoundStmt *OpenBlock = nullptr;
-  unsigned Nested = 0;  ///< reported starts in the region, without an end
-  bool MayStop = false; ///< the open region stops at errors or limits
+  unsigned Nested = 0;   ///< reported starts in the region, without an end
+  bool MayStop = false;  ///< the open region stops at errors or limits
+  bool HasLimit = false; ///< and has a limit
 };
 
 /// Reports COSY_START(), which clang accepts.
@@ -312,9 +325,28 @@ private:
       }
       return;
     }
+    // An initializer may contain lambdas.
+    if (auto *V = dyn_cast<VarDecl>(D); V && V->getInit()) {
+      BodyCheck(*FE).check(V->getInit());
+      visitLambdas(V->getInit());
+    }
     if (isa<NamespaceDecl>(D) || isa<LinkageSpecDecl>(D) || isa<RecordDecl>(D))
       for (Decl *Child : cast<DeclContext>(D)->decls())
         visit(Child);
+  }
+
+  /// Visits the bodies of lambdas outside of all functions as functions.
+  void visitLambdas(Stmt *S) {
+    if (!S)
+      return;
+    if (auto *L = dyn_cast<LambdaExpr>(S)) {
+      if (HasBatches)
+        checkBatches(*L->getCallOperator(), *FE);
+      FE->annotateWarnings(*L->getCallOperator());
+      return;
+    }
+    for (Stmt *Child : S->children())
+      visitLambdas(Child);
   }
 
   CompilerInstance &CI;
