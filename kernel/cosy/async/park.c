@@ -152,6 +152,19 @@ static void cosy_wait_enqueue(struct wait_queue_entry *wait, wait_queue_head_t *
 	list_add_tail(&wait->entry, &waiter->entry);
 }
 
+/* Return the number of entries of a queue, at most @max. The caller holds its lock. */
+static unsigned int cosy_wait_queue_count(const wait_queue_head_t *queue, unsigned int max)
+{
+	const struct list_head *waiter;
+	unsigned int waiters = 0;
+
+	list_for_each(waiter, &queue->head) {
+		if (++waiters >= max)
+			break;
+	}
+	return waiters;
+}
+
 /**
  * cosy_wait_queue_add() - add to a file's queue, unless it has max_waiters entries
  * @queue: the queue
@@ -164,18 +177,15 @@ static void cosy_wait_enqueue(struct wait_queue_entry *wait, wait_queue_head_t *
  */
 bool cosy_wait_queue_add(wait_queue_head_t *queue, struct wait_queue_entry *wait)
 {
-	unsigned int waiters = 0, max = READ_ONCE(max_waiters);
-	const struct list_head *waiter;
+	const unsigned int max = READ_ONCE(max_waiters);
+	bool adds;
 
 	spin_lock_irq(&queue->lock);
-	list_for_each(waiter, &queue->head) {
-		if (++waiters >= max)
-			break;
-	}
-	if (waiters < max)
+	adds = cosy_wait_queue_count(queue, max) < max;
+	if (adds)
 		cosy_wait_enqueue(wait, queue);
 	spin_unlock_irq(&queue->lock);
-	return waiters < max;
+	return adds;
 }
 
 /* Return true if a call that waits to send has ended, although poll() does not report it. */
@@ -254,14 +264,17 @@ void cosy_parked_unqueue(struct cosy_parked *parked)
 	cosy_target_put(&parked->target);
 }
 
-/* Move to the end of the file's queue. */
+/* Move to the end of the file's queue. If that is long by now, it keeps its place. */
 static void cosy_parked_requeue(struct cosy_parked *parked)
 {
+	const unsigned int max = READ_ONCE(max_waiters);
 	wait_queue_head_t *queue = parked->target.queue;
 
 	spin_lock_irq(&queue->lock);
-	list_del(&parked->wait.entry);
-	cosy_wait_enqueue(&parked->wait, queue);
+	if (cosy_wait_queue_count(queue, max + 1) <= max) {
+		list_del(&parked->wait.entry);
+		cosy_wait_enqueue(&parked->wait, queue);
+	}
 	spin_unlock_irq(&queue->lock);
 }
 

@@ -11,6 +11,7 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/unistd.h>
 #include <linux/vmalloc.h>
@@ -791,6 +792,10 @@ static void cosy_ring_cancel_early(struct cosy_ring *ring, u32 tail)
 			cond_resched();
 		if (nr != COSY_RING_CANCEL && nr != COSY_RING_CANCEL_SEND)
 			continue;
+		/* Each may walk over all sends that wait, and the process may have many of both. */
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return;
 		cosy_ring_cancel(ring, entry, nr);
 		/* The operation may wait again when this is reached. */
 		WRITE_ONCE(entry->op, 0);
