@@ -224,7 +224,8 @@ struct cosy_async_page {
  *
  * A loop is a syscall page and its executor in the module. The process maps the whole
  * page by a shared mapping of @fd from offset 0 on; a child does not inherit the
- * mapping, unless the process asks for that by MADV_DOFORK. The loop belongs to the memory that the process had when it made the loop.
+ * mapping, unless the process asks for that by MADV_DOFORK. The loop belongs to the
+ * memory that the process had when it made the loop.
  * After fork() the child, and every other process that gets the descriptor, can poll
  * it, but neither map nor enter it.
  *
