@@ -278,9 +278,13 @@ static void wrong_files(void)
 			EQUAL(cosy_async_connect(loop, &op, fds[0], &nowhere, sizeof(nowhere)), 0);
 			completes(&op, 0);
 		}
-		EQUAL(listen(fds[0], 1), 0);
-		EQUAL(cosy_async_recv(loop, &op, fds[0], &byte, 1, 0), 0);
-		completes(&op, -ENOTCONN);
+		/* Newer kernels refuse it (seen on 6.18.44): then there is nothing to notice. */
+		if (!listen(fds[0], 1)) {
+			EQUAL(cosy_async_recv(loop, &op, fds[0], &byte, 1, 0), 0);
+			completes(&op, -ENOTCONN);
+		} else {
+			EQUAL(errno, EINVAL);
+		}
 		end(fds[0]);
 		end(fds[1]);
 	}
