@@ -11,6 +11,14 @@
 #include <stdbool.h>
 #endif
 
+#define COSY_DESCRIPTOR_BIT(args, i) ((args "\0\0\0\0\0\0")[i] == 'd' ? 1u << (i) : 0u)
+
+/* A bit for each argument that is a descriptor. @args: the letters of syscalls.def, a literal. */
+#define COSY_DESCRIPTOR_MASK(args)                                                                 \
+	(COSY_DESCRIPTOR_BIT(args, 0) | COSY_DESCRIPTOR_BIT(args, 1) |                             \
+	 COSY_DESCRIPTOR_BIT(args, 2) | COSY_DESCRIPTOR_BIT(args, 3) |                             \
+	 COSY_DESCRIPTOR_BIT(args, 4) | COSY_DESCRIPTOR_BIT(args, 5))
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -292,17 +292,51 @@ bool cosy_blocks(const struct cosy_slot *s)
 	       !(s->how == COSY_HOW_WRITE && mode == O_RDONLY);
 }
 
-/* Return the descriptor of a poll() of one, or -1. The kernel has not read the argument yet. */
-static int polled_fd(const struct cosy_async_entry *entry)
+bool cosy_asks_in_order(const struct cosy_async_entry *entry)
 {
-	const struct pollfd *poll = (const struct pollfd *)entry->args[0];
+	const uint64_t others = MSG_OOB | MSG_ERRQUEUE | MSG_PEEK;
+
+	switch (entry->nr) {
+	case SYS_recvfrom:
+	case SYS_sendto:
+		return (entry->args[3] & (others | MSG_DONTWAIT)) == MSG_DONTWAIT;
+	case SYS_recvmsg:
+	case SYS_sendmsg:
+		return (entry->args[2] & (others | MSG_DONTWAIT)) == MSG_DONTWAIT;
+	case SYS_preadv2:
+	case SYS_pwritev2:
+		/* At the file's position. */
+		return entry->args[5] & RWF_NOWAIT && entry->args[3] == (uint64_t)-1;
+	default:
+		return false;
+	}
+}
+
+/* Return a descriptor of a poll(), or -1. The kernel has not read the argument yet. */
+static int polled_fd(const struct pollfd *poll)
+{
 	long result;
 
-	if (entry->args[1] != 1 || !poll)
+	if (!poll)
 		return -1;
 	/* It reads as many bytes, and then refuses the first argument. */
 	result = cosy_sys6(SYS_rt_sigprocmask, -1, (long)poll, 0, sizeof(*poll), 0, 0);
 	return result == -EFAULT ? -1 : poll->fd;
+}
+
+/* Return true if a poll() has a descriptor of a range. */
+static bool polls(const struct cosy_async_entry *entry, uint32_t first, uint32_t last)
+{
+	const struct pollfd *poll = (const struct pollfd *)entry->args[0];
+	uint64_t count = entry->args[1];
+
+	/* The kernel refuses more. */
+	if (count > COSY_MAX_FD)
+		return false;
+	for (uint64_t i = 0; i < count; i++)
+		if (cosy_fd_is_in(polled_fd(&poll[i]), first, last))
+			return true;
+	return false;
 }
 
 int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot)
@@ -315,8 +349,24 @@ int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot)
 	case COSY_HOW_COMPOUND:
 		return -1;
 	case COSY_HOW_POLL:
-		return polled_fd(entry);
+		return entry->args[1] == 1 ? polled_fd((const struct pollfd *)entry->args[0]) : -1;
 	default:
 		return cosy_takes_fd(entry->nr) ? (int)entry->args[0] : -1;
+	}
+}
+
+bool cosy_slot_uses(const struct cosy_loop *loop, uint32_t slot, uint32_t first, uint32_t last)
+{
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
+
+	switch (loop->slots.all[slot].how) {
+	case COSY_HOW_DIRECT:
+	case COSY_HOW_CLOSE:
+	case COSY_HOW_COMPOUND:
+		return false;
+	case COSY_HOW_POLL:
+		return polls(entry, first, last);
+	default:
+		return cosy_call_uses(entry->nr, (const uint64_t *)entry->args, first, last);
 	}
 }

@@ -18,6 +18,14 @@ struct cosy_slot;
 /** cosy_asks_not_to_wait() - return true if the arguments of the call say that it must not wait */
 bool cosy_asks_not_to_wait(const struct cosy_async_entry *entry);
 
+/**
+ * cosy_asks_in_order() - return true if cosy_asks_not_to_wait(), and it takes or adds data
+ *
+ * Then it must not overtake an earlier call on its descriptor that waits. Urgent data, and messages of
+ * the queue of errors, have no place in that order, and a call that only peeks takes nothing.
+ */
+bool cosy_asks_in_order(const struct cosy_async_entry *entry);
+
 /** cosy_has_wrong_message() - return true if a call fails at once because of its message */
 bool cosy_has_wrong_message(const struct cosy_async_entry *entry);
 
@@ -37,6 +45,9 @@ bool cosy_blocks(const struct cosy_slot *s);
 
 /** cosy_slot_fd() - return the descriptor that an entry uses, or -1 */
 int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_slot_uses() - return true if the call of an entry uses, and does not close, a descriptor of a range */
+bool cosy_slot_uses(const struct cosy_loop *loop, uint32_t slot, uint32_t first, uint32_t last);
 
 /** enum cosy_beginning - how to begin with the first entry of a list */
 enum cosy_beginning {

@@ -34,8 +34,9 @@ static const bool moves_table[sizeof(how_table)] = {
 #include "waits.def"
 };
 
-static const bool fd_table[] = {
-#define COSY_SYSCALL(nr, name, args, nested) [nr] = args[0] == 'd',
+/* By number: a bit for each argument that is a descriptor. */
+static const uint8_t fd_masks[] = {
+#define COSY_SYSCALL(nr, name, args, nested) [nr] = COSY_DESCRIPTOR_MASK(args),
 #include <syscalls.def>
 };
 
@@ -52,9 +53,32 @@ bool cosy_call_moves(long nr)
 	       (moves_table[nr] || cosy_call_parks((uint32_t)nr));
 }
 
+static uint8_t mask_of(long nr)
+{
+	return nr >= 0 && (unsigned long)nr < sizeof(fd_masks) ? fd_masks[nr] : 0;
+}
+
 bool cosy_takes_fd(long nr)
 {
-	return nr >= 0 && (unsigned long)nr < sizeof(fd_table) && fd_table[nr];
+	return mask_of(nr) & 1;
+}
+
+bool cosy_call_uses(long nr, const uint64_t args[6], uint32_t first, uint32_t last)
+{
+	for (uint8_t mask = mask_of(nr), i = 0; mask; mask >>= 1, i++)
+		if (mask & 1 && cosy_fd_is_in((int)args[i], first, last))
+			return true;
+	return false;
+}
+
+bool cosy_call_may_last(long nr)
+{
+	enum cosy_how how = cosy_how(nr);
+
+	/* The file may be a FIFO. */
+	if (how == COSY_HOW_NOWAIT)
+		return nr == SYS_open || nr == SYS_openat;
+	return how != COSY_HOW_DISK && how != COSY_HOW_CLOSE;
 }
 
 bool cosy_has_offset(uint32_t nr)

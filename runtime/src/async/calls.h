@@ -42,6 +42,16 @@ bool cosy_call_moves(long nr);
 /** cosy_takes_fd() - return true if the first argument of a call is a descriptor */
 bool cosy_takes_fd(long nr);
 
+/** cosy_call_uses() - return true if a call has a descriptor of a range as an argument */
+bool cosy_call_uses(long nr, const uint64_t args[6], uint32_t first, uint32_t last);
+
+/**
+ * cosy_call_may_last() - return true if a call may wait for ever, for something other than a disk
+ *
+ * So a thread for disks must not make it, and it ends when it is cancelled.
+ */
+bool cosy_call_may_last(long nr);
+
 /** cosy_receives_nothing() - return true if the call of an entry receives 0 bytes */
 static inline bool cosy_receives_nothing(const struct cosy_async_entry *entry)
 {

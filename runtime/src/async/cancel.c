@@ -147,9 +147,8 @@ static int cancel_submitted(struct cosy_loop *loop, uint32_t first, uint32_t las
 
 	for (uint32_t i = page->submit_head; i != page->submit_tail; i++) {
 		uint32_t slot = loop->page.submitted[i & loop->page.mask];
-		int fd = cosy_slot_fd(loop, slot);
 
-		if (!loop->slots.all[slot].cancelled && cosy_fd_is_in(fd, first, last)) {
+		if (!loop->slots.all[slot].cancelled && cosy_slot_uses(loop, slot, first, last)) {
 			loop->slots.all[slot].cancelled = true;
 			cancelled++;
 		}
@@ -197,10 +196,8 @@ static int cancel_queue(struct cosy_loop *loop, const struct cosy_queue *queue,
 	int cancelled = 0;
 
 	for (; slot != COSY_NO_SLOT; slot = next) {
-		int fd = cosy_slot_fd(loop, slot);
-
 		next = loop->slots.all[slot].queue_next;
-		if (cosy_fd_is_in(fd, first, last))
+		if (cosy_slot_uses(loop, slot, first, last))
 			cancelled += cancel_waiting_entry(loop, slot);
 	}
 	return cancelled;
@@ -214,11 +211,6 @@ static int cancel_queued(struct cosy_loop *loop, const struct cosy_pool *pool,
 	       cancel_queue(loop, &pool->lent, first, last);
 }
 
-static bool uses(const struct cosy_loop *loop, uint32_t slot, uint32_t first, uint32_t last)
-{
-	return cosy_fd_is_in(cosy_slot_fd(loop, slot), first, last);
-}
-
 /*
  * Return true if threads of the pool make calls on the descriptors in the module: what could not be
  * cancelled. If the module gives such a call back, no thread makes it: see cosy_slot.cancelled.
@@ -230,7 +222,7 @@ static bool used_in_module(const struct cosy_loop *loop, const struct cosy_pool 
 
 	for (uint32_t slot = pool->lent.head; slot != COSY_NO_SLOT;
 	     slot = loop->slots.all[slot].queue_next) {
-		if (uses(loop, slot, first, last)) {
+		if (cosy_slot_uses(loop, slot, first, last)) {
 			loop->slots.all[slot].cancelled = true;
 			used = true;
 		}
@@ -250,7 +242,8 @@ static void let_calls_begin(const struct cosy_loop *loop, const struct cosy_pool
 	for (uint32_t i = 0; i < pool->threads; i++) {
 		const struct cosy_caller *caller = &pool->callers[i];
 
-		if (caller->slot == COSY_NO_SLOT ? in_module : uses(loop, caller->slot, first, last))
+		if (caller->slot == COSY_NO_SLOT ? in_module :
+							   cosy_slot_uses(loop, caller->slot, first, last))
 			cosy_caller_let_begin(caller);
 	}
 }

@@ -230,8 +230,8 @@ struct cosy_cpu *cosy_cpu_for_compound(struct cosy_loop *loop, uint32_t on,
 	return last ? stay_or_move(loop, last) : least_loaded(loop);
 }
 
-int cosy_cpu_choose(struct cosy_loop *loop, const struct cosy_async *op, long nr,
-		    const uint64_t args[6], struct cosy_cpu **cpu)
+int cosy_cpu_choose(struct cosy_loop *loop, uint32_t on, long nr, const uint64_t args[6],
+		    struct cosy_cpu **cpu)
 {
 	enum cosy_how how = cosy_how(nr);
 	uint32_t first, last;
@@ -249,8 +249,8 @@ int cosy_cpu_choose(struct cosy_loop *loop, const struct cosy_async *op, long nr
 		cosy_cpus_cancel_fds(loop, first, last);
 		return 0;
 	}
-	if (op && op->state >= COSY_OP_ON) {
-		*cpu = named(loop, op->state - COSY_OP_ON);
+	if (on >= COSY_OP_ON) {
+		*cpu = named(loop, on - COSY_OP_ON);
 		return *cpu ? 0 : -EINVAL;
 	}
 	*cpu = is_ordered(how) && cosy_takes_fd(nr) ? of_fd(loop, (int)args[0]) :

@@ -90,7 +90,7 @@ struct cosy_cpus {
 
 /**
  * cosy_cpu_choose() - choose the processor for an operation
- * @op:   the operation, or NULL
+ * @on:   state of the operation before it was submitted: the processor that it names, or none
  * @nr:   its call
  * @args: the call's arguments
  * @cpu:  set to the processor; NULL if the loop itself has to execute it
@@ -99,8 +99,8 @@ struct cosy_cpus {
  *
  * Return: 0; -EINVAL if the loop does not have the processor that the operation names.
  */
-int cosy_cpu_choose(struct cosy_loop *loop, const struct cosy_async *op, long nr,
-		    const uint64_t args[6], struct cosy_cpu **cpu);
+int cosy_cpu_choose(struct cosy_loop *loop, uint32_t on, long nr, const uint64_t args[6],
+		    struct cosy_cpu **cpu);
 
 /** cosy_cpu_is_valid() - return false if an operation's state names an unknown processor */
 bool cosy_cpu_is_valid(struct cosy_loop *loop, uint32_t on);

@@ -16,13 +16,16 @@
 #include "start.h"
 #include "submit.h"
 
-/* Submit a slot to the processor that the loop chooses, or to the loop itself. */
-static int submit_slot(struct cosy_loop *loop, const struct cosy_async *op, uint32_t slot)
+/*
+ * Submit a slot to a processor that the loop chooses, or to the loop itself. @on: state of the operation
+ * before it was submitted.
+ */
+static int submit_slot(struct cosy_loop *loop, uint32_t on, uint32_t slot)
 {
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	struct cosy_cpu *cpu = NULL;
 
-	if (loop->spreads && cosy_cpu_choose(loop, op, entry->nr, (const uint64_t *)entry->args, &cpu))
+	if (loop->spreads && cosy_cpu_choose(loop, on, entry->nr, (const uint64_t *)entry->args, &cpu))
 		return -EINVAL;
 	if (cpu) {
 		loop->info.submitted++;
@@ -37,11 +40,13 @@ static int submit_slot(struct cosy_loop *loop, const struct cosy_async *op, uint
 static uint32_t take_slots(struct cosy_loop *loop, struct cosy_async *op, const uint64_t send[6],
 			   const uint64_t receive[6])
 {
+	const uint32_t on = op->state;
 	uint32_t second = cosy_page_take(loop, op, COSY_HOW_RECEIVE, SYS_recvfrom, receive);
 	uint32_t first = cosy_page_take(loop, op, COSY_HOW_SEND, SYS_sendto, send);
 
 	/* What is cancelled is the send. */
 	loop->slots.all[second].state = COSY_SLOT_RESERVED;
+	loop->slots.all[second].cpu = on;
 	loop->slots.all[first].receive = second;
 	return first;
 }
@@ -76,7 +81,8 @@ void cosy_reply_sent(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	cosy_page_release(loop, slot);
 	op->slot = receive;
 	loop->slots.all[receive].state = COSY_SLOT_SUBMITTED;
-	if (complete && !loop->closing && !submit_slot(loop, op, receive)) {
+	if (complete && !loop->closing &&
+	    !submit_slot(loop, loop->slots.all[receive].cpu, receive)) {
 		cosy_loop_wake(loop);
 		return;
 	}
@@ -97,6 +103,7 @@ static int reply_locked(struct cosy_loop *loop, struct cosy_async *op, const uin
 			 const uint64_t receive[6])
 {
 	int err = cosy_page_check(loop, op, 2);
+	uint32_t on;
 
 	if (!err && !cosy_cpu_is_valid(loop, op->state))
 		err = -EINVAL;
@@ -110,7 +117,8 @@ static int reply_locked(struct cosy_loop *loop, struct cosy_async *op, const uin
 	} else {
 		cosy_ring_yield(loop, COSY_HOW_SEND, SYS_sendto, send[0]);
 		cosy_ring_yield(loop, COSY_HOW_RECEIVE, SYS_recvfrom, receive[0]);
-		submit_slot(loop, op, take_slots(loop, op, send, receive));
+		on = op->state;
+		submit_slot(loop, on, take_slots(loop, op, send, receive));
 	}
 	cosy_loop_wake(loop);
 	return 0;

@@ -634,14 +634,12 @@ int cosy_ring_cancel(struct cosy_loop *loop, struct cosy_async *op)
 /* Return true if an entry uses a descriptor of a range. */
 static bool uses_fd(const struct cosy_submit_entry *entry, uint32_t first, uint32_t last)
 {
-	const uint32_t fd = (uint32_t)entry->args[0];
-
 	if (entry->nr == COSY_RING_RECEIVE)
-		return cosy_fd_is_in((int)fd, first, last);
+		return cosy_fd_is_in((int)entry->args[0], first, last);
 	if (entry->nr >= COSY_RING_NOP || cosy_how(entry->nr) == COSY_HOW_DIRECT ||
-	    cosy_how(entry->nr) == COSY_HOW_CLOSE || !cosy_takes_fd(entry->nr))
+	    cosy_how(entry->nr) == COSY_HOW_CLOSE)
 		return false;
-	return cosy_fd_is_in((int)fd, first, last);
+	return cosy_call_uses(entry->nr, (const uint64_t *)entry->args, first, last);
 }
 
 /* Cancel the entries for descriptors that the module has not taken. Return their number. */

@@ -57,7 +57,8 @@ enum cosy_list {
  * @task:      it belongs to a function, until that returns
  * @fd:	       the descriptor it waits for; SENT: the descriptor to forget; SIGNAL: its signalfd
  * @timer:     index in the heap of timers
- * @cpu:       SENT: the processor
+ * @cpu:       SENT: the processor. RESERVED, of a reply: state of its operation before, as for
+ *	       cosy_cpu_choose()
  * @queue_next: next in a struct cosy_queue
  * @queue_prev: previous in a struct cosy_queue
  * @receive:   the slot of the receive that follows this send as one operation; COSY_INTO_BUFFER;

@@ -197,6 +197,10 @@ static enum cosy_beginning beginning_for_thread(const struct cosy_loop *loop, ui
 /* Begin with the first entry of a list. */
 static void begin_first(struct cosy_loop *loop, uint32_t slot, const struct cosy_descriptor *d)
 {
+	if (d->kind == COSY_KIND_DISK && !one_buffer(loop->page.entries[slot].nr)) {
+		call_by_thread(loop, slot, true);
+		return;
+	}
 	switch (needs_thread(loop, slot, d) ? beginning_for_thread(loop, slot, d) :
 					      COSY_BEGIN_ATTEMPT) {
 	case COSY_BEGIN_ATTEMPT:
@@ -262,15 +266,18 @@ static void finish(struct cosy_loop *loop, uint32_t slot, int64_t result)
 
 void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	const struct cosy_slot s = loop->slots.all[slot];
-	int closed = s.how == COSY_HOW_CLOSE ? (int)loop->page.entries[slot].args[0] : -1;
+	uint32_t first = 1, last = 0, next;
 	struct cosy_descriptor *d;
-	uint32_t next;
 	int err;
 
+	/* A thread closes one descriptor: see start_close(). */
+	if (s.how == COSY_HOW_CLOSE)
+		cosy_closed_range(entry->nr, (const uint64_t *)entry->args, &first, &last);
 	cosy_end(loop, slot, result);
-	if (closed >= 0)
-		cosy_fd_cancel_stale(loop, closed);
+	if (first == last)
+		cosy_fd_cancel_stale(loop, (int)first);
 	if (s.list == COSY_LIST_NONE)
 		return;
 	/* The next call is not attempted here, because this thread has signals blocked. */
@@ -736,8 +743,6 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 		return;
 	if (waited)
 		start_waiting(loop, slot);
-	else if (d->kind == COSY_KIND_DISK && !one_buffer(entry->nr))
-		call_by_thread(loop, slot, true);
 	else if (!cosy_is_reported(entry->nr, d))
 		begin_first(loop, slot, d);
 }
@@ -834,8 +839,7 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 	cosy_attempts_make(loop);
 	cosy_closed_range(entry->nr, (const uint64_t *)entry->args, &first, &last);
 	/* While the loop is destroyed, its threads make no more calls. */
-	waits = entry->nr == SYS_close && !loop->closing &&
-		cosy_connection_lingers(loop, (int)entry->args[0]);
+	waits = first == last && !loop->closing && cosy_connection_lingers(loop, (int)first);
 	cosy_fds_cancel(loop, first, last);
 	interrupts = cosy_cpus_cancel_fds(loop, first, last) > 0;
 	if (waits) {
@@ -847,6 +851,19 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 	/* A function may have waited again before the descriptor was closed. */
 	if (interrupts)
 		cosy_cpus_cancel_stale(loop, first, last);
+}
+
+/* Return true if an earlier call that waits has to be made before one that asks not to wait. */
+static bool would_overtake(const struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
+	const struct cosy_descriptor *d;
+	enum cosy_list list = cosy_list_of((enum cosy_how)loop->slots.all[slot].how);
+
+	if (list == COSY_LIST_NONE || !cosy_asks_in_order(entry))
+		return false;
+	d = cosy_descriptor_find(&loop->fds, (int)entry->args[0]);
+	return d && d->head[list] != COSY_NO_SLOT;
 }
 
 void cosy_start(struct cosy_loop *loop, uint32_t slot)
@@ -868,7 +885,11 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 		return;
 	}
 	if (cosy_asks_not_to_wait(entry)) {
-		start_attempt(loop, slot);
+		/* That call waits, so this one would, too. */
+		if (would_overtake(loop, slot))
+			finish(loop, slot, -EAGAIN);
+		else
+			start_attempt(loop, slot);
 		return;
 	}
 	switch ((enum cosy_how)s->how) {
@@ -909,7 +930,7 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 	case COSY_HOW_NOWAIT:
 	case COSY_HOW_REFUSED:
 	case COSY_HOW_COMPOUND:
-		call_by_thread(loop, slot, true);
+		call_by_thread(loop, slot, !cosy_call_may_last(entry->nr));
 		break;
 	}
 }

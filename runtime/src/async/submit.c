@@ -301,7 +301,7 @@ static COSY_NOINLINE int submit_locked(struct cosy_loop *loop, struct cosy_async
 		cosy_ring_take(loop);
 	err = cosy_page_check(loop, op, 1);
 	if (!err && loop->spreads)
-		err = cosy_cpu_choose(loop, op, nr, args, &cpu);
+		err = cosy_cpu_choose(loop, op ? op->state : COSY_OP_IDLE, nr, args, &cpu);
 	if (err)
 		goto leave;
 	if (cpu) {

@@ -156,8 +156,8 @@ bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)
 		return false;
 	}
 	closing = loop->closing;
-	if ((closing || task->cancelled) && how != COSY_HOW_DISK &&
-	    how != COSY_HOW_NOWAIT && how != COSY_HOW_CLOSE) {
+	if ((closing || task->cancelled) &&
+	    cosy_call_may_last(loop->page.entries[task->slot].nr)) {
 		cosy_loop_leave(loop);
 		*result = -ECANCELED;
 		return false;

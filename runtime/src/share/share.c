@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include <cosy/calls.h>
+
 #include "device/device.h"
 #include "device/export.h"
 #include "device/extensible.h"
@@ -16,14 +18,9 @@
 
 #define DEFAULT_MAX	64u
 
-/* @args is the letters of the arguments, a literal. */
-#define MASK_OF(args, i) ((args "\0\0\0\0\0\0")[i] == 'd' ? 1u << (i) : 0u)
-
 /* Which arguments are descriptors, of all calls. */
 static const uint8_t masks[SHARE_CALLS] = {
-#define COSY_SYSCALL(nr, name, args, nested)                                                       \
-	[nr] = MASK_OF(args, 0) | MASK_OF(args, 1) | MASK_OF(args, 2) | MASK_OF(args, 3) |         \
-	       MASK_OF(args, 4) | MASK_OF(args, 5),
+#define COSY_SYSCALL(nr, name, args, nested) [nr] = COSY_DESCRIPTOR_MASK(args),
 #include <syscalls.def>
 };
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * dup2() closes a socket with SO_LINGER that has data to send: a thread makes it, and the loop goes on.
+ */
+// RUN: %compile
+// RUN: %everywhere
+#include <netinet/in.h>
+
+#include "loop.h"
+
+static char data[8 << 20];
+
+/* Make a connection whose peer receives nothing, and fill it. Return the one end, and set @peer. */
+static int full_connection(int *peer)
+{
+	int listens = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	socklen_t size = sizeof(address);
+
+	EQUAL(bind(listens, (struct sockaddr *)&address, size), 0);
+	EQUAL(listen(listens, 1), 0);
+	EQUAL(getsockname(listens, (struct sockaddr *)&address, &size), 0);
+	EQUAL(connect(fd, (struct sockaddr *)&address, size), 0);
+	*peer = accept(listens, NULL, NULL);
+	CHECK(*peer >= 0);
+	close(listens);
+	while (send(fd, data, sizeof(data), MSG_DONTWAIT) > 0)
+		;
+	return fd;
+}
+
+int main(void)
+{
+	/* Longer than any test takes: a loop that waits for it does not end. */
+	const struct linger linger = { .l_onoff = 1, .l_linger = 3600 };
+	struct cosy_async dups = { 0 }, asks = { 0 };
+	struct cosy_loop *loop = make_loop();
+	int peer, fd = full_connection(&peer), null = open("/dev/null", O_RDONLY);
+
+	EQUAL(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+	EQUAL(cosy_async_dup2(loop, &dups, null, fd), 0);
+	CHECK(cosy_wait(loop, 0, NULL) >= 0);
+	EQUAL(cosy_async_getpid(loop, &asks), 0);
+	EQUAL(result_of(loop, &asks), getpid());
+	CHECK(cosy_async_pending(&dups));
+	/* Its end ends the wait. */
+	close(peer);
+	EQUAL(result_of(loop, &dups), fd);
+	EQUAL(cosy_loop_destroy(loop), 0);
+	return 0;
+}
