@@ -48,7 +48,7 @@ bool cosy_call_uses(long nr, const uint64_t args[6], uint32_t first, uint32_t la
 /**
  * cosy_call_may_last() - return true if a call may wait for ever, for something other than a disk
  *
- * So a thread for disks must not make it, and it ends when it is cancelled.
+ * Then it fails if its function was cancelled.
  */
 bool cosy_call_may_last(long nr);
 

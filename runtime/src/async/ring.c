@@ -1003,7 +1003,7 @@ enum {
 #define WAITS_LIKE_MESSAGE(how)	((how) == COSY_HOW_SEND)
 #define WAITS_LIKE_GIVEN(how)	((how) == COSY_HOW_RECEIVE || (how) == COSY_HOW_ACCEPT)
 #define COSY_RING_CALL(name, made) \
-	_Static_assert(WAITS_LIKE_##made(RING_CALL_##name), "waits.def and syscalls.def agree");
+	_Static_assert(WAITS_LIKE_##made((enum cosy_how)RING_CALL_##name), "waits.def and syscalls.def agree");
 #include <syscalls.def>
 
 /*

@@ -930,7 +930,8 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 	case COSY_HOW_NOWAIT:
 	case COSY_HOW_REFUSED:
 	case COSY_HOW_COMPOUND:
-		call_by_thread(loop, slot, !cosy_call_may_last(entry->nr));
+		/* Also open(), which seldom waits: the threads for other calls may all wait. */
+		call_by_thread(loop, slot, true);
 		break;
 	}
 }
