@@ -282,9 +282,10 @@ static noinline loff_t cosy_share_request(struct cosy_share *share, u64 addr)
 	if (!cosy_stack_suffices())
 		return -ELOOP;
 	nr = (u32)read;
-	if (nr >= COSY_SHARE_CALLS)
+	if (nr >= NR_syscalls)
 		return -EINVAL;
-	nr = array_index_nospec(nr, COSY_SHARE_CALLS);
+	/* The shortest of the tables. */
+	nr = array_index_nospec(nr, NR_syscalls);
 	if (!cosy_share_kinds[nr] || !cosy_share_allows(nr, args[1], args[2]))
 		return -EINVAL;
 	if (unlikely(cosy_share_asks())) {
