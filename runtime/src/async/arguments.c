@@ -312,16 +312,11 @@ bool cosy_asks_in_order(const struct cosy_async_entry *entry)
 	}
 }
 
-/* Return a descriptor of a poll(), or -1. The kernel has not read the argument yet. */
-static int polled_fd(const struct pollfd *poll)
+/* Return false if the kernel cannot read an element of poll(). It has not read the argument yet. */
+static bool is_readable(const struct pollfd *poll)
 {
-	long result;
-
-	if (!poll)
-		return -1;
 	/* It reads as many bytes, and then refuses the first argument. */
-	result = cosy_sys6(SYS_rt_sigprocmask, -1, (long)poll, 0, sizeof(*poll), 0, 0);
-	return result == -EFAULT ? -1 : poll->fd;
+	return poll && cosy_sys6(SYS_rt_sigprocmask, -1, (long)poll, 0, sizeof(*poll), 0, 0) != -EFAULT;
 }
 
 /* Return true if a poll() has a descriptor of a range. */
@@ -333,8 +328,8 @@ static bool polls(const struct cosy_async_entry *entry, uint32_t first, uint32_t
 	/* The kernel refuses more. */
 	if (count > COSY_MAX_FD)
 		return false;
-	for (uint64_t i = 0; i < count; i++)
-		if (cosy_fd_is_in(polled_fd(&poll[i]), first, last))
+	for (; count && is_readable(poll); count--, poll++)
+		if (cosy_fd_is_in(poll->fd, first, last))
 			return true;
 	return false;
 }
@@ -342,6 +337,7 @@ static bool polls(const struct cosy_async_entry *entry, uint32_t first, uint32_t
 int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
+	const struct pollfd *poll;
 
 	switch (loop->slots.all[slot].how) {
 	case COSY_HOW_DIRECT:
@@ -349,7 +345,8 @@ int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot)
 	case COSY_HOW_COMPOUND:
 		return -1;
 	case COSY_HOW_POLL:
-		return entry->args[1] == 1 ? polled_fd((const struct pollfd *)entry->args[0]) : -1;
+		poll = (const struct pollfd *)entry->args[0];
+		return entry->args[1] == 1 && is_readable(poll) ? poll->fd : -1;
 	default:
 		return cosy_takes_fd(entry->nr) ? (int)entry->args[0] : -1;
 	}
@@ -359,14 +356,7 @@ bool cosy_slot_uses(const struct cosy_loop *loop, uint32_t slot, uint32_t first,
 {
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
-	switch (loop->slots.all[slot].how) {
-	case COSY_HOW_DIRECT:
-	case COSY_HOW_CLOSE:
-	case COSY_HOW_COMPOUND:
-		return false;
-	case COSY_HOW_POLL:
+	if (loop->slots.all[slot].how == COSY_HOW_POLL)
 		return polls(entry, first, last);
-	default:
-		return cosy_call_uses(entry->nr, (const uint64_t *)entry->args, first, last);
-	}
+	return cosy_call_uses(entry->nr, (const uint64_t *)entry->args, first, last);
 }

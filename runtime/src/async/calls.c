@@ -65,6 +65,10 @@ bool cosy_takes_fd(long nr)
 
 bool cosy_call_uses(long nr, const uint64_t args[6], uint32_t first, uint32_t last)
 {
+	enum cosy_how how = cosy_how(nr);
+
+	if (how == COSY_HOW_DIRECT || how == COSY_HOW_CLOSE)
+		return false;
 	for (uint8_t mask = mask_of(nr), i = 0; mask; mask >>= 1, i++)
 		if (mask & 1 && cosy_fd_is_in((int)args[i], first, last))
 			return true;

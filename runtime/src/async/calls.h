@@ -42,7 +42,11 @@ bool cosy_call_moves(long nr);
 /** cosy_takes_fd() - return true if the first argument of a call is a descriptor */
 bool cosy_takes_fd(long nr);
 
-/** cosy_call_uses() - return true if a call has a descriptor of a range as an argument */
+/**
+ * cosy_call_uses() - return true if a call that may wait has a descriptor of a range as an argument
+ *
+ * Not a call that closes descriptors.
+ */
 bool cosy_call_uses(long nr, const uint64_t args[6], uint32_t first, uint32_t last);
 
 /**

@@ -102,10 +102,10 @@ static bool ring_submits(const struct cosy_loop *loop, const uint64_t send[6],
 static int reply_locked(struct cosy_loop *loop, struct cosy_async *op, const uint64_t send[6],
 			 const uint64_t receive[6])
 {
+	const uint32_t on = op->state;
 	int err = cosy_page_check(loop, op, 2);
-	uint32_t on;
 
-	if (!err && !cosy_cpu_is_valid(loop, op->state))
+	if (!err && !cosy_cpu_is_valid(loop, on))
 		err = -EINVAL;
 	if (err)
 		return err;
@@ -117,7 +117,6 @@ static int reply_locked(struct cosy_loop *loop, struct cosy_async *op, const uin
 	} else {
 		cosy_ring_yield(loop, COSY_HOW_SEND, SYS_sendto, send[0]);
 		cosy_ring_yield(loop, COSY_HOW_RECEIVE, SYS_recvfrom, receive[0]);
-		on = op->state;
 		submit_slot(loop, on, take_slots(loop, op, send, receive));
 	}
 	cosy_loop_wake(loop);

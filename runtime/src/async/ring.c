@@ -636,9 +636,6 @@ static bool uses_fd(const struct cosy_submit_entry *entry, uint32_t first, uint3
 {
 	if (entry->nr == COSY_RING_RECEIVE)
 		return cosy_fd_is_in((int)entry->args[0], first, last);
-	if (entry->nr >= COSY_RING_NOP || cosy_how(entry->nr) == COSY_HOW_DIRECT ||
-	    cosy_how(entry->nr) == COSY_HOW_CLOSE)
-		return false;
 	return cosy_call_uses(entry->nr, (const uint64_t *)entry->args, first, last);
 }
 
