@@ -92,6 +92,19 @@ static bool is_overloaded(const struct cosy_team *team)
 	return added - ran > team->options.max_queued;
 }
 
+/* @queued: when, or 0 if calls have no maximum age */
+static inline void set_call(struct team_call *call, uint64_t colour, void (*fn)(void *arg), void *arg,
+			    void (*drop)(void *arg), uint64_t queued)
+{
+	call->coloured.op.done = NULL;
+	call->coloured.done = run_call;
+	call->coloured.colour = colour;
+	call->fn = fn;
+	call->arg = arg;
+	call->drop = drop;
+	call->queued = queued;
+}
+
 /* With arguments, not in a structure, so that a call with a few of them costs little. */
 static inline int queue_call(struct cosy_team *team, uint64_t colour, void (*fn)(void *arg),
 			     void *arg, void (*drop)(void *arg), int priority)
@@ -110,13 +123,7 @@ static inline int queue_call(struct cosy_team *team, uint64_t colour, void (*fn)
 	call = new_call();
 	if (!call)
 		return -ENOMEM;
-	call->coloured.op.done = NULL;
-	call->coloured.done = run_call;
-	call->coloured.colour = colour;
-	call->fn = fn;
-	call->arg = arg;
-	call->drop = drop;
-	call->queued = team->options.max_age_ms ? milliseconds() : 0;
+	set_call(call, colour, fn, arg, drop, team->options.max_age_ms ? milliseconds() : 0);
 	if (drop && team->options.max_queued && is_overloaded(team))
 		call->fn = NULL;
 	err = team_add(team, &call->coloured, (unsigned int)(1 - priority));
@@ -137,15 +144,8 @@ void team_call_done(struct cosy_team *team, struct cosy_async *op)
 {
 	struct team_call *call = new_call();
 
-	if (call) {
-		call->coloured.op.done = NULL;
-		call->coloured.done = run_call;
-		call->coloured.colour = 0;
-		call->fn = run_done;
-		call->arg = op;
-		call->drop = NULL;
-		call->queued = 0;
-	}
+	if (call)
+		set_call(call, 0, run_done, op, NULL, 0);
 	if (!call || team_add(team, &call->coloured, 1)) {
 		cosy_message("no memory for a callback of a team", NULL);
 		abort();
