@@ -317,34 +317,30 @@ private:
       checkCoroutines(*D, *FE);
     if (auto *F = dyn_cast<FunctionDecl>(D)) {
       checkFunctionDecl(*F);
-      if (F->doesThisDeclarationHaveABody() && F->getBody()) {
-        BodyCheck(*FE).check(F->getBody());
-        if (HasBatches)
-          checkBatches(*F, *FE);
-        FE->annotateWarnings(*F);
-      }
+      if (F->doesThisDeclarationHaveABody() && F->getBody())
+        checkBody(*F);
       return;
     }
-    // An initializer may contain lambdas.
-    if (auto *V = dyn_cast<VarDecl>(D); V && V->getInit()) {
-      BodyCheck(*FE).check(V->getInit());
+    if (auto *V = dyn_cast<VarDecl>(D))
       visitLambdas(V->getInit());
-    }
     if (isa<NamespaceDecl>(D) || isa<LinkageSpecDecl>(D) || isa<RecordDecl>(D))
       for (Decl *Child : cast<DeclContext>(D)->decls())
         visit(Child);
   }
 
-  /// Visits the bodies of lambdas outside of all functions as functions.
+  void checkBody(FunctionDecl &F) {
+    BodyCheck(*FE).check(F.getBody());
+    if (HasBatches)
+      checkBatches(F, *FE);
+    FE->annotateWarnings(F);
+  }
+
+  /// Checks the bodies of lambdas outside of all functions.
   void visitLambdas(Stmt *S) {
     if (!S)
       return;
-    if (auto *L = dyn_cast<LambdaExpr>(S)) {
-      if (HasBatches)
-        checkBatches(*L->getCallOperator(), *FE);
-      FE->annotateWarnings(*L->getCallOperator());
-      return;
-    }
+    if (auto *L = dyn_cast<LambdaExpr>(S))
+      return checkBody(*L->getCallOperator());
     for (Stmt *Child : S->children())
       visitLambdas(Child);
   }
