@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * Attacks on rings of loops by a process that writes to them, uses their descriptors, and ends
- * threads at any moment. ring.c tests the normal behaviour.
+ * threads at any moment.
+ * call-of-a-ring-completes-once.c tests the normal behaviour.
  */
 
 // RUN: %compile %s -o %t

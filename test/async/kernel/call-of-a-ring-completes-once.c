@@ -2,7 +2,7 @@
 /*
  * Rings of loops in the module. A call completes once, with its own result. Receives are made after
  * calls, and wait for their socket without keeping it open. What the module cannot make is given
- * back with its arguments, in order. ring-attacks.c attacks rings.
+ * back with its arguments, in order. attacks-on-a-ring-fail.c attacks rings.
  */
 
 // RUN: %compile %s -o %t

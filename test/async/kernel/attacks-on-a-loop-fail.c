@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * Attacks on loops of the module by a process that can write to its page, use its descriptors and
- * end its threads at any moment. async.c tests the normal behaviour.
+ * end its threads at any moment.
  */
 
 // RUN: %compile %s -o %t

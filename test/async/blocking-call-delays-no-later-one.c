@@ -27,7 +27,7 @@ static int open_lock(const char *name)
 int main(void)
 {
 	struct cosy_async lock = { 0 }, fifo = { 0 }, ops[OPS] = { 0 };
-	char directory[] = "/tmp/blocking.XXXXXX";
+	char directory[] = "/tmp/async-blocking.XXXXXX";
 	int holder, waiter, file, reader;
 	struct cosy_loop *loop;
 	cpu_set_t set;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * Receives of a ring that take one of its buffers (COSY_RING_RECEIVE), without libcosy; and pages with
- * wrong numbers, addresses and sizes. ring-attacks.c changes these while the module reads them.
+ * wrong numbers, addresses and sizes.
+ * attacks-on-a-ring-fail.c changes these while the module reads them.
  */
 
 // RUN: %compile %s -o %t
