@@ -48,11 +48,23 @@ static bool opens_without(void)
 	return fd >= 0;
 }
 
+/* Return true if programs may have fewer capabilities after this option of prctl(). */
+static bool takes_capabilities(int option)
+{
+	switch (option) {
+#define COSY_CAPABILITY_OPTION(name, number) case number:
+#include "watched.def"
+		return true;
+	default:
+		return false;
+	}
+}
+
 void cosy_before_capabilities(long option)
 {
 	static bool asked;
 
-	if ((int)option != PR_CAPBSET_DROP && (int)option != PR_SET_SECUREBITS)
+	if (!takes_capabilities((int)option))
 		return;
 	/* A process calls prctl() for each capability. */
 	if (__atomic_exchange_n(&asked, true, __ATOMIC_RELAXED) || !cosy_own_path())

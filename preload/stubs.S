@@ -114,6 +114,7 @@
 
 	begin	prctl
 #define COSY_WATCHED_OPTION(name, number)	cmp $number, %edi; je 1f;
+#define COSY_CAPABILITY_OPTION(name, number)	cmp $number, %edi; je 1f;
 #include "watched.def"
 	mov	cosy_nexts + .Lfn_prctl * 8(%rip), %r11
 	test	%r11, %r11

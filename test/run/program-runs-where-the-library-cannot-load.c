@@ -74,6 +74,8 @@ static void refuse_prlimit(void)
 
 static void leave(const char *where, const char *library, const char *root)
 {
+	/* Any prctl() before, as util-linux makes it. */
+	EQUAL(prctl(PR_CAPBSET_READ, CAP_CHOWN), 1);
 	if (!strcmp(where, "chroot")) {
 		EQUAL(chroot(root), 0);
 		EQUAL(chdir("/"), 0);
@@ -85,6 +87,10 @@ static void leave(const char *where, const char *library, const char *root)
 		return;
 	}
 	if (!strcmp(where, "securebits")) {
+		EQUAL(prctl(PR_SET_SECUREBITS, SECBIT_NOROOT), 0);
+		return;
+	}
+	if (!strcmp(where, "syscall")) {
 		EQUAL(syscall(SYS_prctl, PR_SET_SECUREBITS, SECBIT_NOROOT), 0);
 		return;
 	}
