@@ -31,7 +31,8 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 #define MAX_ARGUMENTS	256
-/* The copy of a larger environment would need more than 64 KiB of the stack. */
+/* A larger environment is copied to memory of its own: threads and handlers of signals may have little stack. */
+#define MAX_ON_STACK	96
 #define MAX_ENVIRONMENT	8192
 
 /* In a list, each name is followed by a null byte, the last one by two. */
@@ -41,12 +42,7 @@ static const char short_unless_descending[] = COSY_SHORT_UNLESS_DESCENDING(ENTRY
 #undef ENTRY
 
 typedef int execve_function(const char *path, char *const argv[], char *const envp[]);
-typedef int execveat_function(int dir, const char *path, char *const argv[], char *const envp[],
-			      int flags);
-typedef int fexecve_function(int fd, char *const argv[], char *const envp[]);
 typedef int execv_function(const char *path, char *const argv[]);
-typedef int spawn_function(int *pid, const char *path, const void *actions, const void *attributes,
-			   char *const argv[], char *const envp[]);
 
 /**
  * struct reader - reads memory of the program that may not be readable
@@ -240,15 +236,15 @@ static void report_loss(struct reader *reader, const char *path, char *const *en
 
 /*
  * Return the number of pointers of a copy of @envp without LD_PRELOAD, with that at its end; 0 if there
- * is nothing to leave out, or if that is not possible.
+ * is nothing to leave out, or if that is not possible, as with more than @max variables.
  */
-static size_t size_without(struct reader *reader, char *const *envp)
+static size_t size_without(struct reader *reader, char *const *envp, size_t max)
 {
 	const char *value;
 	bool found = false;
 	char *variable;
 
-	for (size_t i = 0; i <= MAX_ENVIRONMENT; i++) {
+	for (size_t i = 0; i <= max; i++) {
 		variable = read_pointer(reader, &envp[i]);
 		if (!variable)
 			return found && !reader->failed ? i : 0;
@@ -288,60 +284,87 @@ static char *const *copy_without(char *const *envp, char **copy, size_t size)
 	return copy;
 }
 
+/* Return memory for @size pointers, or NULL. */
+static char **map_copy(size_t size)
+{
+	long copy = cosy_sys6(__NR_mmap, 0, (long)(size * sizeof(char *)), PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return copy > 0 ? (char **)copy : NULL;
+}
+
+/* After a call with the environment @with: unmap it if it is a copy of @envp that was mapped. */
+static void release(char *const *with, char *const *envp)
+{
+	size_t size = 1;
+
+	if (with == envp)
+		return;
+	while (with[size - 1])
+		size++;
+	if (size > MAX_ON_STACK)
+		cosy_sys(__NR_munmap, (long)with, (long)(size * sizeof(char *)), 0);
+}
+
 /*
  * Return the size of the copy of the environment with which to execute a program, as size_without();
  * 0 to execute it with @envp itself. With COSY_EXECUTOR=kernel, short programs use the module, too.
+ * A copy that was mapped is unmapped if the function @returns. Exec does not, and the child of vfork()
+ * would leave the copy in its parent. So it executes short programs with the library then.
  */
-static size_t copy_size(const char *path, char *const *argv, char *const *envp)
+static size_t copy_size(const char *path, char *const *argv, char *const *envp, bool returns)
 {
 	struct reader reader = { .strings = 1, .pointers = 1 };
+	size_t size = 0;
 
 	if (cosy_prints_messages())
 		report_loss(&reader, path, envp);
-	if ((cosy_opens_at_first_call() || !is_short_program(&reader, path, argv)) && !is_missing())
-		return 0;
-	return reader.failed ? 0 : size_without(&reader, envp);
+	if (!cosy_opens_at_first_call() && is_short_program(&reader, path, argv))
+		size = size_without(&reader, envp, returns ? MAX_ENVIRONMENT : MAX_ON_STACK);
+	if (!size && is_missing())
+		size = size_without(&reader, envp, MAX_ENVIRONMENT);
+	return reader.failed ? 0 : size;
 }
 
 /*
- * The environment with which to execute a program: @envp, or a copy on the stack of the caller. The
- * child of vfork() shares all other memory with its parent.
+ * The environment with which to execute a program, for release(): @envp, or a copy without LD_PRELOAD.
+ * A small one is on the stack of the caller, because the child of vfork() shares all other memory with
+ * its parent.
  */
-#define ENVIRONMENT(path, argv, envp)						\
-	({									\
-		size_t size_ = copy_size(path, argv, envp);			\
-										\
-		size_ ? copy_without(envp, __builtin_alloca(size_ * sizeof(char *)), size_) :	\
-			(envp);							\
+#define ENVIRONMENT(path, argv, envp, returns)						\
+	({										\
+		size_t size_ = copy_size(path, argv, envp, returns);			\
+		char **copy_ = size_ > MAX_ON_STACK ?					\
+				       map_copy(size_) :				\
+				       __builtin_alloca(size_ * sizeof(char *));	\
+											\
+		size_ && copy_ ? copy_without(envp, copy_, size_) : (envp);		\
 	})
 
-EXPORTED int execve(const char *path, char *const argv[], char *const envp[])
-{
-	execve_function *next = cosy_next_named("execve");
+/*
+ * Define a function that executes the program @path: it calls the function that @find returns, with the
+ * environment @with.
+ */
+#define EXECUTES(function, find, returns, path, params, ...)			\
+	EXPORTED int function params						\
+	{									\
+		int (*next) params = find;					\
+		char *const *with = ENVIRONMENT(path, argv, envp, returns);	\
+		int result = next(__VA_ARGS__);					\
+										\
+		release(with, envp);						\
+		return result;							\
+	}
 
-	return next(path, argv, ENVIRONMENT(path, argv, envp));
-}
-
-EXPORTED int execvpe(const char *file, char *const argv[], char *const envp[])
-{
-	execve_function *next = cosy_next_named("execvpe");
-
-	return next(file, argv, ENVIRONMENT(file, argv, envp));
-}
-
-EXPORTED int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags)
-{
-	execveat_function *next = cosy_next_named("execveat");
-
-	return next(dir, path, argv, ENVIRONMENT(path, argv, envp), flags);
-}
-
-EXPORTED int fexecve(int fd, char *const argv[], char *const envp[])
-{
-	fexecve_function *next = cosy_next_named("fexecve");
-
-	return next(fd, argv, ENVIRONMENT("", argv, envp));
-}
+EXECUTES(execve, cosy_next_named("execve"), false, path,
+	 (const char *path, char *const argv[], char *const envp[]), path, argv, with)
+EXECUTES(execvpe, cosy_next_named("execvpe"), false, file,
+	 (const char *file, char *const argv[], char *const envp[]), file, argv, with)
+EXECUTES(execveat, cosy_next_named("execveat"), false, path,
+	 (int dir, const char *path, char *const argv[], char *const envp[], int flags),
+	 dir, path, argv, with, flags)
+EXECUTES(fexecve, cosy_next_named("fexecve"), false, "",
+	 (int fd, char *const argv[], char *const envp[]), fd, argv, with)
 
 /*
  * Execute a program with the environment of the process: by @with if LD_PRELOAD has to be left
@@ -352,14 +375,19 @@ static int execute(const char *function, const char *with, const char *path, cha
 {
 	execv_function *libc = cosy_preload_next(function), *next;
 	execve_function *libc_with = cosy_preload_next(with);
-	char *const *envp;
+	char *const *envp = __environ, *const *new;
+	int result;
 
 	if (!libc || !libc_with) {
 		next = cosy_next_named(function);
 		return next(path, argv);
 	}
-	envp = ENVIRONMENT(path, argv, __environ);
-	return envp == __environ ? libc(path, argv) : libc_with(path, argv, envp);
+	new = ENVIRONMENT(path, argv, envp, false);
+	if (new == envp)
+		return libc(path, argv);
+	result = libc_with(path, argv, new);
+	release(new, envp);
+	return result;
 }
 
 EXPORTED int execv(const char *path, char *const argv[])
@@ -404,10 +432,11 @@ void *cosy_before_list(enum cosy_list function, char *const *saved)
 		argv[i] = list_argument(saved, 1 + i);
 	if (function == COSY_LIST_execle)
 		envp = (char *const *)list_argument(saved, count + 2);
-	new = ENVIRONMENT(path, argv, envp);
+	new = ENVIRONMENT(path, argv, envp, false);
 	if (new == envp)
 		return libc;
 	libc_with(path, argv, new);
+	release(new, envp);
 	return fail;
 }
 
@@ -420,58 +449,34 @@ void cosy_before_shell(void)
 	struct reader reader = { .strings = 1, .pointers = 1 };
 	char **envp = __environ;
 	size_t size;
-	long copy;
+	char **copy;
 
 	if (!is_missing())
 		return;
-	size = size_without(&reader, envp);
-	if (!size)
-		return;
-	copy = cosy_sys6(__NR_mmap, 0, (long)(size * sizeof(char *)), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (copy > 0)
-		__atomic_store_n(&__environ,
-				 (char **)copy_without(envp, (char **)copy, size),
+	size = size_without(&reader, envp, MAX_ENVIRONMENT);
+	copy = size ? map_copy(size) : NULL;
+	if (copy)
+		__atomic_store_n(&__environ, (char **)copy_without(envp, copy, size),
 				 __ATOMIC_RELEASE);
 }
 
-EXPORTED int posix_spawn(int *pid, const char *path, const void *actions, const void *attributes,
-			 char *const argv[], char *const envp[])
-{
-	spawn_function *next = cosy_before(COSY_FN_posix_spawn, 0, 0);
+#define SPAWNS(function, find)								\
+	EXECUTES(function, find, true, path,						\
+		 (int *pid, const char *path, const void *actions, const void *attributes,	\
+		  char *const argv[], char *const envp[]),				\
+		 pid, path, actions, attributes, argv, with)
 
-	return next(pid, path, actions, attributes, argv, ENVIRONMENT(path, argv, envp));
-}
-
-EXPORTED int posix_spawnp(int *pid, const char *file, const void *actions, const void *attributes,
-			  char *const argv[], char *const envp[])
-{
-	spawn_function *next = cosy_before(COSY_FN_posix_spawnp, 0, 0);
-
-	return next(pid, file, actions, attributes, argv, ENVIRONMENT(file, argv, envp));
-}
+SPAWNS(posix_spawn, cosy_before(COSY_FN_posix_spawn, 0, 0))
+SPAWNS(posix_spawnp, cosy_before(COSY_FN_posix_spawnp, 0, 0))
 
 /* Programs look for these functions, so they exist only where the C library has them. */
 #ifdef COSY_HAVE_PIDFD_SPAWN
-static spawn_function *before_pidfd_spawn(const char *name)
+static void *before_pidfd_spawn(const char *name)
 {
 	cosy_before_fork();
 	return cosy_next_named(name);
 }
 
-EXPORTED int pidfd_spawn(int *pidfd, const char *path, const void *actions, const void *attributes,
-			 char *const argv[], char *const envp[])
-{
-	spawn_function *next = before_pidfd_spawn("pidfd_spawn");
-
-	return next(pidfd, path, actions, attributes, argv, ENVIRONMENT(path, argv, envp));
-}
-
-EXPORTED int pidfd_spawnp(int *pidfd, const char *file, const void *actions,
-			  const void *attributes, char *const argv[], char *const envp[])
-{
-	spawn_function *next = before_pidfd_spawn("pidfd_spawnp");
-
-	return next(pidfd, file, actions, attributes, argv, ENVIRONMENT(file, argv, envp));
-}
+SPAWNS(pidfd_spawn, before_pidfd_spawn("pidfd_spawn"))
+SPAWNS(pidfd_spawnp, before_pidfd_spawn("pidfd_spawnp"))
 #endif

@@ -65,8 +65,12 @@
 // CHECK-NEXT: 32 files: with
 // CHECK-NEXT: 256 arguments: without
 // CHECK-NEXT: 257 arguments: with
-// CHECK-NEXT: 8192 variables: without
-// CHECK-NEXT: 8193 variables: with
+// CHECK-NEXT: execve, 96 variables: without
+// CHECK-NEXT: execve, 97 variables: with
+// CHECK-NEXT: posix_spawn, 96 variables: without
+// CHECK-NEXT: posix_spawn, 97 variables: without
+// CHECK-NEXT: posix_spawn, 8192 variables: without
+// CHECK-NEXT: posix_spawn, 8193 variables: with
 // CHECK-NOT:  {{.}}
 
 #define _GNU_SOURCE
@@ -156,7 +160,7 @@ static void report(const char *what, int status)
 }
 
 /* Run with this number of the same argument, and of variables if it is not 0. */
-static int run_many(char *argument, int count, int variables)
+static int run_many(const char *function, char *argument, int count, int variables)
 {
 	char *argv[300] = { "rm" }, **old = environ, *many[8200] = { "LAST=last", "ARGUMENTS=" };
 	int status, n = 2;
@@ -172,9 +176,26 @@ static int run_many(char *argument, int count, int variables)
 			many[n++] = "VARIABLE=value";
 		environ = many;
 	}
-	status = run("execve", argv);
+	status = run(function, argv);
 	environ = old;
 	return status;
+}
+
+static void report_variables(const char *function, int variables)
+{
+	printf("%s, %d ", function, variables);
+	report("variables", run_many(function, "f", 1, variables));
+}
+
+static int count_mappings(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	int c, n = 0;
+
+	while ((c = getc(maps)) != EOF)
+		n += c == '\n';
+	fclose(maps);
+	return n;
 }
 
 static void test_programs(void)
@@ -182,6 +203,7 @@ static void test_programs(void)
 	static char *programs[][2] = {
 		{ "rm", "-f" }, { "rm", "-rf" }, { "rmx", "-f" }, { "sh", "-f" }
 	};
+	int before;
 
 	for (size_t i = 0; i < COUNT(functions); i++) {
 		for (size_t j = 0; j < COUNT(programs); j++) {
@@ -193,12 +215,19 @@ static void test_programs(void)
 	report("rm --force", run("execve", (char *[]){ "rm", "--force", NULL }));
 	report("rm a", run("execve", (char *[]){ "rm", "a", NULL }));
 	report("sort -r", run("execve", (char *[]){ "sort", "-r", NULL }));
-	report("31 files", run_many("f", 31, 0));
-	report("32 files", run_many("f", 32, 0));
-	report("256 arguments", run_many("-f", 255, 0));
-	report("257 arguments", run_many("-f", 256, 0));
-	report("8192 variables", run_many("f", 1, 8192));
-	report("8193 variables", run_many("f", 1, 8193));
+	report("31 files", run_many("execve", "f", 31, 0));
+	report("32 files", run_many("execve", "f", 32, 0));
+	report("256 arguments", run_many("execve", "-f", 255, 0));
+	report("257 arguments", run_many("execve", "-f", 256, 0));
+	report_variables("execve", 96);
+	report_variables("execve", 97);
+	before = count_mappings();
+	report_variables("posix_spawn", 96);
+	report_variables("posix_spawn", 97);
+	report_variables("posix_spawn", 8192);
+	report_variables("posix_spawn", 8193);
+	if (count_mappings() != before)
+		printf("posix_spawn has left %d mappings\n", count_mappings() - before);
 }
 
 /* The result of execve() in a child. */
