@@ -12,6 +12,7 @@ import json
 import math
 import os
 import platform
+import re
 import shutil
 import signal
 import stat
@@ -86,9 +87,15 @@ class Counter:
 
 
 def plain_environment():
-    """Return the environment without variables that choose how the command is executed."""
-    return {name: value for name, value in os.environ.items()
-            if name not in ("COSY_EXECUTOR", "COSY_STATS")}
+    """Return the environment without what chooses how the command is executed. Below `cosy run` that is the
+    library, too."""
+    plain = {name: value for name, value in os.environ.items()
+             if name not in ("COSY_EXECUTOR", "COSY_STATS", "LD_PRELOAD")}
+    libraries = [name for name in re.split("[: ]", os.environ.get("LD_PRELOAD", ""))
+                 if name and os.path.basename(name) != "libcosy-preload.so"]
+    if libraries:
+        plain["LD_PRELOAD"] = ":".join(libraries)
+    return plain
 
 
 class Way:

@@ -26,6 +26,9 @@ static const char *const directories[] = {
 	"../lib/cosy-preload",
 };
 
+/* The dynamic linker splits the value of LD_PRELOAD at these. */
+#define SEPARATORS ": "
+
 static const char usage[] =
 	"usage: cosy run [--] COMMAND [ARGUMENT...]\n"
 	"       cosy run --print [[--] COMMAND [ARGUMENT...]]\n"
@@ -104,21 +107,41 @@ static char *library_directory(void)
 	return NULL;
 }
 
-/* Return the value for LD_PRELOAD. Libraries that are in it stay first, and see all calls. */
+/* Return true if @list, a value of LD_PRELOAD, contains @library. */
+static bool names(const char *list, const char *library)
+{
+	size_t size;
+
+	for (; *list; list += size + !!list[size]) {
+		size = strcspn(list, SEPARATORS);
+		if (size == strlen(library) && !strncmp(list, library, size))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Return the value for LD_PRELOAD. Libraries that are in it stay first, and see all calls. Below another
+ * `cosy run`, this one is in it.
+ */
 static char *preload(void)
 {
 	const char *others = getenv("LD_PRELOAD");
-	char *directory = library_directory(), *value;
+	char *directory = library_directory(), *library, *value;
 
-	/* The dynamic linker splits the list at spaces and colons, and replaces $NAME. */
-	if (strpbrk(directory, ": $"))
+	/* The dynamic linker replaces $NAME. */
+	if (strpbrk(directory, SEPARATORS "$"))
 		die(125, directory, "has a space, a colon or a '$' in its name",
 		    "install Cosy in another directory");
-	if (asprintf(&value, "%s%s%s/$LIB/libcosy-preload.so",
-		     others ? others : "", others && *others ? ":" : "",
-		     directory) < 0)
+	if (asprintf(&library, "%s/$LIB/libcosy-preload.so", directory) < 0)
 		die(125, "LD_PRELOAD", strerror(ENOMEM), NULL);
 	free(directory);
+	if (!others || !*others)
+		return library;
+	if (asprintf(&value, "%s%s%s", others, names(others, library) ? "" : ":",
+		     names(others, library) ? "" : library) < 0)
+		die(125, "LD_PRELOAD", strerror(ENOMEM), NULL);
+	free(library);
 	return value;
 }
 

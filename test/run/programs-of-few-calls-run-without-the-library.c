@@ -15,6 +15,7 @@
 // RUN: %build/bin/cosy run %t.dir/parent errors >%t.run
 // RUN: cmp %t.native %t.run
 // RUN: %build/bin/cosy run %t.dir/parent | FileCheck %s
+// RUN: %build/bin/cosy run %build/bin/cosy run %t.dir/parent | FileCheck %s
 // RUN: env COSY_EXECUTOR=kernel %build/bin/cosy run %t.dir/parent >%t.out && not grep -v ': with' %t.out
 // RUN: env LD_PRELOAD=libm.so.6 %build/bin/cosy run %t.dir/parent >%t.out && not grep -v ': with' %t.out
 
