@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "../../test/examples/Inputs/httpd"))
 sys.dont_write_bytecode = True
 
-from server import Client, Site, check, until
+from server import Site, check, until
 
 SMALL = bytes(range(256)) * 5
 EDGE = b"e" * 16384
@@ -85,22 +85,6 @@ http {{
         subprocess.run([self.program, "-c", os.path.join(self.directory, "nginx.conf"), "-p",
                         self.directory, "-e", os.path.join(self.directory, "error.log"),
                         *arguments], check=True)
-
-    def workers(self):
-        with open(f"/proc/{self.pid}/task/{self.pid}/children") as children:
-            return [int(child) for child in children.read().split()]
-
-    def descriptors(self):
-        return len(os.listdir(f"/proc/{self.workers()[0]}/fd"))
-
-    def client(self, **options):
-        return Client(self.address, **options)
-
-    def get(self, target, *fields, **options):
-        client = self.client()
-        answer = client.get(target, *fields, **options)
-        client.close()
-        return answer
 
     def stop(self, number):
         if self.pid and os.path.exists(f"/proc/{self.pid}"):

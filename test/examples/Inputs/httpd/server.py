@@ -94,7 +94,10 @@ class Client:
 
 
 class Site:
-    """Files that a server serves, below self.root."""
+    """
+    A server: its process, whose number is self.pid, at self.address, and the files that it serves, below
+    self.root.
+    """
 
     def path(self, name):
         return os.path.join(self.root, name)
@@ -103,6 +106,24 @@ class Site:
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
         with open(self.path(name), "wb") as file:
             file.write(contents)
+
+    def client(self, **options):
+        return Client(self.address, **options)
+
+    def get(self, target, *fields, **options):
+        """Send one request over a connection of its own."""
+        client = self.client()
+        answer = client.get(target, *fields, **options)
+        client.close()
+        return answer
+
+    def workers(self):
+        with open(f"/proc/{self.pid}/task/{self.pid}/children") as children:
+            return [int(child) for child in children.read().split()]
+
+    def descriptors(self):
+        """The number of descriptors of the worker."""
+        return len(os.listdir(f"/proc/{self.workers()[0]}/fd"))
 
 
 class Server(Site):
@@ -128,6 +149,7 @@ class Server(Site):
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors,
                                             preexec_fn=setup, text=True,
                                             start_new_session=True)
+        self.pid = self.process.pid
         atexit.register(self.kill)
         line = self.process.stdout.readline()
         match = re.fullmatch(r"listening on (.+)\n", line)
@@ -139,25 +161,6 @@ class Server(Site):
     def messages(self):
         with open(self.errors) as errors:
             return errors.read()
-
-    def client(self, **options):
-        return Client(self.address, **options)
-
-    def get(self, target, *fields, **options):
-        """Send one request over a connection of its own."""
-        client = self.client()
-        answer = client.get(target, *fields, **options)
-        client.close()
-        return answer
-
-    def workers(self):
-        pid = self.process.pid
-        with open(f"/proc/{pid}/task/{pid}/children") as children:
-            return [int(child) for child in children.read().split()]
-
-    def descriptors(self):
-        """The number of descriptors of the worker."""
-        return len(os.listdir(f"/proc/{self.workers()[0]}/fd"))
 
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)
