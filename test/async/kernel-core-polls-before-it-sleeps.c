@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Kernel cores: processors of a loop poll for a given time before they sleep, and report the time that
- * they have polled in vain. They have a priority only if the process may have it.
+ * they have polled in vain.
  */
 // RUN: %async-compile -O2
 // RUN: %everywhere
-#include <dirent.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,23 +15,8 @@
 
 #include <cosy/task.h>
 
-#include "cpus.h"
+#include "kernel-core.h"
 #include "run-threads.h"
-
-#define SECOND	1000000u
-
-/* The processor of the loops. This thread runs on another CPU, if there are two. */
-static unsigned int core;
-
-static struct cosy_loop *new_loop(uint32_t poll_us, uint32_t priority)
-{
-	const struct cosy_cpu_options options = { .size = sizeof(options), .poll_us = poll_us,
-						  .priority = priority };
-	struct cosy_loop *loop = make_loop();
-
-	EQUAL(cosy_loop_cpus_with(loop, &core, 1, &options), 0);
-	return loop;
-}
 
 static void run_on(unsigned int cpu)
 {
@@ -53,14 +35,6 @@ static void run_anywhere(void)
 	for (unsigned int i = 0; i < ncpus; i++)
 		CPU_SET(cpus[i], &set);
 	EQUAL(sched_setaffinity(0, sizeof(set), &set), 0);
-}
-
-static void use_core(struct cosy_loop *loop)
-{
-	struct cosy_async op = { 0 };
-
-	EQUAL(cosy_async_call(loop, &op, SYS_getppid, 0, 0, 0, 0, 0, 0), 0);
-	EQUAL(result_of(loop, &op), getppid());
 }
 
 static uint64_t polled_ns(struct cosy_loop *loop)
@@ -331,106 +305,6 @@ static void network_device(void)
 	EQUAL(cosy_loop_destroy(loop), 0);
 }
 
-/* Return how many threads but this one have a policy. */
-static unsigned int count_threads(int policy)
-{
-	DIR *dir = opendir("/proc/self/task");
-	unsigned int count = 0;
-	struct dirent *entry;
-
-	CHECK(dir);
-	while ((entry = readdir(dir))) {
-		pid_t thread = atoi(entry->d_name);
-
-		count += thread && thread != gettid() &&
-			 (sched_getscheduler(thread) & ~SCHED_RESET_ON_FORK) == policy;
-	}
-	closedir(dir);
-	return count;
-}
-
-static bool may_have_priority(void)
-{
-	const struct sched_param high = { .sched_priority = 1 }, low = { 0 };
-
-	if (sched_setscheduler(0, SCHED_FIFO, &high))
-		return false;
-	EQUAL(sched_setscheduler(0, SCHED_OTHER, &low), 0);
-	return true;
-}
-
-/* Its thread has the priority. The threads that make its calls that block do not have it. */
-static void has_priority(void)
-{
-	struct cosy_async sync = { 0 };
-	int fd = open("/tmp", O_RDONLY);
-	struct cosy_loop *loop;
-
-	if (!may_have_priority())
-		return;
-	loop = new_loop(1000, 1);
-	for (int i = 0; i < 20; i++)
-		use_core(loop);
-	EQUAL(count_threads(SCHED_FIFO), 1);
-	EQUAL(cosy_async_fsync(loop, &sync, fd), 0);
-	EQUAL(result_of(loop, &sync), 0);
-	EQUAL(count_threads(SCHED_FIFO), 1);
-	CHECK(count_threads(SCHED_OTHER) >= 1);
-	EQUAL(cosy_loop_destroy(loop), 0);
-	close(fd);
-}
-
-/* In a child without privileges. After the error, the loop can poll without a priority. */
-static void refused(void)
-{
-	const struct rlimit none = { 0 };
-	struct cosy_cpu_options options = { .size = sizeof(options), .poll_us = 1000,
-					    .priority = 1 };
-	struct cosy_loop *loop;
-
-	EQUAL(setrlimit(RLIMIT_RTPRIO, &none), 0);
-	if (!getuid())
-		EQUAL(setresuid(65534, 65534, 65534), 0);
-	loop = make_loop();
-	EQUAL(cosy_loop_cpus_with(loop, &core, 1, &options), -EACCES);
-	use_core(loop);
-	/* A thread that was joined is listed a little longer. */
-	while (count_threads(SCHED_OTHER))
-		sched_yield();
-	options.priority = 0;
-	EQUAL(cosy_loop_cpus_with(loop, &core, 1, &options), 0);
-	use_core(loop);
-	EQUAL(cosy_loop_cpus_with(loop, &core, 1, &options), -EBUSY);
-	EQUAL(cosy_loop_destroy(loop), 0);
-}
-
-/* In a child. The kernel would end a thread that polls for longer. */
-static void limited_time(void)
-{
-	const struct rlimit limit = { .rlim_cur = 1000, .rlim_max = 1000 };
-	const struct cosy_cpu_options options = { .size = sizeof(options), .poll_us = 1000,
-						  .priority = 1 };
-	struct cosy_loop *loop = make_loop();
-
-	EQUAL(setrlimit(RLIMIT_RTTIME, &limit), 0);
-	EQUAL(cosy_loop_cpus_with(loop, &core, 1, &options), -EACCES);
-	EQUAL(cosy_loop_destroy(loop), 0);
-}
-
-static void in_child(void (*test)(void))
-{
-	pid_t pid = fork();
-	int status;
-
-	if (!pid) {
-		alarm(600);
-		test();
-		_exit(0);
-	}
-	EQUAL(waitpid(pid, &status, 0), pid);
-	EQUAL(status, 0);
-}
-
 int main(void)
 {
 	alarm(600);
@@ -442,9 +316,6 @@ int main(void)
 	destroyed_while_it_polls();
 	in_a_child();
 	network_device();
-	has_priority();
-	in_child(refused);
-	in_child(limited_time);
 	wrong_options();
 	if (ncpus == 1)
 		return 0;

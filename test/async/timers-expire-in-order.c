@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Timers and signals; a loop in another event loop.
+ * Timers expire at their time, in the order of their times. Wrong times are refused.
  */
 // RUN: %compile
 // RUN: %everywhere
-#include <poll.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 
 #include "loop.h"
 
@@ -128,147 +124,6 @@ static void times(void)
 	EQUAL(result_of(loop, &op), 0);
 }
 
-/* Calls with no time to wait: they deliver what is ready. */
-static void no_time(void)
-{
-	const struct timespec none = { 0 };
-	struct cosy_async op = { 0 };
-	struct cosy_async *ops[] = { &op };
-	int fds[2];
-	char byte;
-
-	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-	for (int how = 0; how < 3; how++) {
-		EQUAL(cosy_async_read(loop, &op, fds[0], &byte, 1), 0);
-		EQUAL(cosy_wait(loop, 1, &none), 0);
-		EQUAL(cosy_wait_for(loop, &op, &none), -ETIME);
-		EQUAL(cosy_wait_some(loop, ops, 1, 1, &none), 0);
-		EQUAL(write(fds[1], "x", 1), 1);
-		if (how == 0)
-			EQUAL(cosy_wait(loop, 1, &none), 1);
-		else if (how == 1)
-			EQUAL(cosy_wait_for(loop, &op, &none), 0);
-		else
-			EQUAL(cosy_wait_some(loop, ops, 1, 1, &none), 1);
-		EQUAL(op.result, 1);
-	}
-	EQUAL(cosy_async_close(loop, NULL, fds[0]), 0);
-	EQUAL(cosy_async_close(loop, NULL, fds[1]), 0);
-	EQUAL(cosy_loop_run(loop), 0);
-}
-
-static void signals(void)
-{
-	const struct timespec soon = { .tv_nsec = 20000000 };
-	struct cosy_async first = { 0 }, second = { 0 };
-	union sigval value = { .sival_int = 42 };
-	siginfo_t info;
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
-	sigaddset(&set, SIGUSR2);
-	EQUAL(sigprocmask(SIG_BLOCK, &set, NULL), 0);
-	EQUAL(cosy_async_signal(loop, &first, &set, &info), 0);
-	EQUAL(cosy_wait_for(loop, &first, &soon), -ETIME);
-	EQUAL(cosy_async_signal(loop, &second, &set, NULL), 0);
-	EQUAL(cosy_wait_for(loop, &second, &soon), -ETIME);
-	EQUAL(sigqueue(getpid(), SIGUSR2, value), 0);
-	while (cosy_async_pending(&first) && cosy_async_pending(&second))
-		EQUAL(cosy_wait(loop, 1, NULL), 1);
-	/* One of them has received it. */
-	EQUAL(raise(SIGUSR1), 0);
-	EQUAL(result_of(loop, &first) + result_of(loop, &second),
-	      SIGUSR1 + SIGUSR2);
-	if (first.result == SIGUSR2)
-		EQUAL(info.si_value.sival_int, 42);
-	/* A signal that is already pending. */
-	EQUAL(raise(SIGUSR1), 0);
-	EQUAL(cosy_async_signal(loop, &first, &set, &info), 0);
-	EQUAL(result_of(loop, &first), SIGUSR1);
-}
-
-static volatile sig_atomic_t handled;
-
-static void handler(int nr)
-{
-	(void)nr;
-	handled++;
-	cosy_loop_stop(loop);
-}
-
-static void interrupted(void)
-{
-	const struct itimerval timer = { .it_value.tv_usec = 20000 };
-	const struct sigaction action = { .sa_handler = handler };
-	const struct timespec hour = { .tv_sec = 3600 };
-	struct cosy_async op = { 0 };
-
-	EQUAL(sigaction(SIGALRM, &action, NULL), 0);
-	EQUAL(cosy_async_timer(loop, &op, &hour, 0), 0);
-	EQUAL(setitimer(ITIMER_REAL, &timer, NULL), 0);
-	EQUAL(cosy_loop_run(loop), 1);
-	EQUAL(handled, 1);
-	EQUAL(setitimer(ITIMER_REAL, &timer, NULL), 0);
-	EQUAL(cosy_wait(loop, 1, NULL) <= 0, 1);
-	EQUAL(handled, 2);
-	EQUAL(cosy_cancel(loop, &op), 0);
-	EQUAL(result_of(loop, &op), -ECANCELED);
-}
-
-static bool readable(int fd, int ms)
-{
-	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-
-	return poll(&poll_fd, 1, ms) == 1;
-}
-
-/* The descriptor is readable when there is work, and not otherwise. */
-static void outside(void)
-{
-	const struct timespec soon = { .tv_nsec = 50000000 };
-	struct cosy_async op = { 0 }, many_ops[200] = { 0 };
-	int fd = cosy_loop_fd(loop), fds[2];
-	unsigned int delivered = 0;
-	char byte;
-
-	CHECK(fd >= 0);
-	EQUAL(cosy_loop_fd(loop), fd);
-	while (readable(fd, 0))
-		execute(loop);
-	EQUAL(cosy_async_getpid(loop, &op), 0);
-	CHECK(readable(fd, 0));
-	EQUAL(cosy_wait(loop, 0, NULL), 1);
-	while (readable(fd, 0))
-		execute(loop);
-	EQUAL(cosy_async_timer(loop, &op, &soon, 0), 0);
-	while (cosy_async_pending(&op)) {
-		CHECK(readable(fd, 60000));
-		cosy_wait(loop, 0, NULL);
-	}
-	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-	EQUAL(cosy_async_read(loop, &op, fds[0], &byte, 1), 0);
-	while (readable(fd, 0))
-		execute(loop);
-	EQUAL(write(fds[1], "x", 1), 1);
-	CHECK(readable(fd, 0));
-	EQUAL(cosy_wait(loop, 0, NULL), 1);
-	/* More operations than one call delivers. */
-	for (int i = 0; i < 200; i++)
-		EQUAL(cosy_async_getpid(loop, &many_ops[i]), 0);
-	while (delivered < 200) {
-		CHECK(readable(fd, 0));
-		delivered += (unsigned int)cosy_wait(loop, 0, NULL);
-	}
-	/* A call of a thread. */
-	EQUAL(cosy_async_fsync(loop, &op, fds[0]), 0);
-	while (cosy_async_pending(&op)) {
-		CHECK(readable(fd, 60000));
-		cosy_wait(loop, 0, NULL);
-	}
-	EQUAL(op.result, -EINVAL);
-}
-
 int main(void)
 {
 	struct cosy_loop_options options = { .size = sizeof(options),
@@ -276,11 +131,7 @@ int main(void)
 
 	EQUAL(cosy_loop_create(&loop, &options), 0);
 	times();
-	no_time();
 	many();
-	signals();
-	interrupted();
-	outside();
 	EQUAL(cosy_loop_destroy(loop), 0);
 	return 0;
 }

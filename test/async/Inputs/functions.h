@@ -45,6 +45,14 @@ static inline void settle(void)
 	}
 }
 
+/* Run a function to its end. */
+#define RESULT(...) \
+	({ \
+		struct cosy_async op_ = { 0 }; \
+		EQUAL(COSY_SPAWN(loop, __VA_ARGS__, .op = &op_), 0); \
+		result_of(loop, &op_); \
+	})
+
 /* Close the descriptors of the loops in the module. Return: their number. */
 static inline int close_loops(void)
 {
