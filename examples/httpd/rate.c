@@ -18,17 +18,30 @@ struct bucket {
 
 static struct bucket table[SETS][WAYS];
 
+static uint64_t key_of(struct in_addr address)
+{
+	return (uint64_t)address.s_addr << 32 | 1;
+}
+
 uint64_t rate_key(const struct sockaddr_storage *address)
 {
 	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
 	const struct sockaddr_in *four = (const struct sockaddr_in *)address;
-	uint64_t key = 0;
+	struct in_addr mapped;
+	uint64_t key;
 
 	if (address->ss_family == AF_INET)
-		return (uint64_t)four->sin_addr.s_addr << 32 | 1;
-	if (address->ss_family == AF_INET6)
-		memcpy(&key, &six->sin6_addr, sizeof(key));
-	return key;
+		return key_of(four->sin_addr);
+	if (address->ss_family != AF_INET6)
+		return 0;
+	/* A socket that is handed on may be for both. */
+	if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
+		memcpy(&mapped, &six->sin6_addr.s6_addr[12], sizeof(mapped));
+		return key_of(mapped);
+	}
+	memcpy(&key, &six->sin6_addr, sizeof(key));
+	/* The network of ::1 is 0. */
+	return key ? key : 2;
 }
 
 /* The factor is random, so that no client can choose addresses of one set. */

@@ -11,7 +11,7 @@ import socket
 import sys
 import time
 
-from server import Server, check
+from server import Client, Server, check
 
 SMALL = bytes(range(256)) * 5
 LARGE = bytes(range(251)) * 20000
@@ -251,6 +251,35 @@ def check_log(server):
           f"what is malformed has a line: {lines[-1]}")
 
 
+def check_addresses(server):
+    """A socket of IPv6 and IPv4, as systemd makes and hands on: each client has a limit of its own."""
+    listener = socket.create_server(("", 0), family=socket.AF_INET6, dualstack_ipv6=True, backlog=128)
+
+    def hand_on():
+        os.dup2(listener.fileno(), 3)
+        os.set_inheritable(3, True)  # It may have been 3 already.
+        os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")
+
+    server.start("--rate=3", setup=hand_on)
+    names = []
+    for address, name in ("::1", "::1"), ("127.0.0.1", "::ffff:127.0.0.1"):
+        client = Client((address, listener.getsockname()[1]))
+        statuses = []
+        while 429 not in statuses:
+            client.send("GET /small.bin HTTP/1.1\r\nHost: x\r\n\r\n" * 12)
+            statuses += [client.answer().status for _ in range(12)]
+        check(statuses[:3] == [200] * 3, f"{address}: the first three are served: {statuses}")
+        names += [name] * len(statuses)
+    server.stop()
+    listener.close()
+    with open(server.log) as log:
+        lines = [line.split()[0] for line in log][-len(names):]
+    check(lines == names, f"the log has the addresses: {lines}")
+    server.start(listen="[::1]:0")
+    check(server.get("/small.bin").body == SMALL, "it listens to an address of IPv6")
+    server.stop()
+
+
 def main():
     server = Server(sys.argv[1])
     make_files(server)
@@ -261,6 +290,8 @@ def main():
             part(server)
     if server.process.poll() is None:
         server.stop()
+    if os.path.exists("/proc/net/if_inet6") and (not sys.argv[2:] or "addresses" in sys.argv[2:]):
+        check_addresses(server)
     # Then the kernel refuses names that lead out of the directory.
     if os.geteuid() == 0:
         server.start("--no-chroot")

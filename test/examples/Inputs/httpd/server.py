@@ -40,7 +40,8 @@ class Client:
     """A connection."""
 
     def __init__(self, address, receive_buffer=None):
-        family = socket.AF_INET if isinstance(address, tuple) else socket.AF_UNIX
+        family = (socket.AF_UNIX if not isinstance(address, tuple) else
+                  socket.AF_INET6 if ":" in address[0] else socket.AF_INET)
         self.socket = socket.socket(family)
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -148,14 +149,14 @@ class Server(Site):
         with open(self.errors, "ab") as errors:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors,
                                             preexec_fn=setup, text=True,
-                                            start_new_session=True)
+                                            close_fds=False, start_new_session=True)
         self.pid = self.process.pid
         atexit.register(self.kill)
         line = self.process.stdout.readline()
         match = re.fullmatch(r"listening on (.+)\n", line)
         check(match, f"it listens: {line}{self.messages()}")
         host, port = match[1].rsplit(":", 1) if ":" in match[1] else (match[1], None)
-        self.address = (host, int(port)) if port else host
+        self.address = (host.strip("[]"), int(port)) if port else host
         return self
 
     def messages(self):
