@@ -3,9 +3,10 @@
  * fuzz.c - libFuzzer on what examples/httpd does with bytes of clients.
  *
  * The first byte of an input says in which pieces the rest is received. The whole request must be
- * parsed as its pieces are, and no name may lead out of the root.
+ * parsed as its pieces are, also if other requests follow it, and no name may lead out of the root.
  */
 #include "../../../../examples/httpd/condition.h"
+#include "../../../../examples/httpd/incoming.h"
 #include "../../../../examples/httpd/path.h"
 #include "../../../../examples/httpd/request.h"
 
@@ -15,6 +16,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define FILE_SIZE 1000
+#define LIMIT	  1500 /* Bytes of a header. */
 
 static void claim(int condition)
 {
@@ -78,6 +80,52 @@ static int parse(struct request *request, const uint8_t *data, uint32_t size, ui
 	return status;
 }
 
+/* A request is complete. Return how many bytes it has, after it was removed. */
+static uint32_t next(struct incoming **in, const uint8_t *data, uint32_t have)
+{
+	const uint32_t parsed = (*in)->request.parsed;
+	struct request alone;
+
+	claim((*in)->have == have && !memcmp((*in)->bytes, data, have));
+	claim(!parse(&alone, data, parsed, parsed) && alone.complete && alone.parsed == parsed);
+	claim(!memcmp(alone.fields, (*in)->request.fields, sizeof(alone.fields)));
+	claim(incoming_has_next(*in) == (have > parsed));
+	if (!incoming_next(*in)) {
+		claim(have == parsed);
+		incoming_release(*in);
+		*in = NULL;
+	}
+	return parsed;
+}
+
+/* Receive requests that follow each other as a connection does, in pieces of @piece bytes. */
+static void check_incoming(const uint8_t *data, uint32_t size, uint32_t piece)
+{
+	struct incoming *in = NULL;
+	uint32_t from = 0, have = 0;
+	int status = 0;
+
+	while (!status && from + have < size) {
+		const uint32_t rest = size - from - have, n = rest < piece ? rest : piece;
+
+		if (!in)
+			in = incoming_new();
+		claim(in && incoming_add(in, (const char *)data + from + have, n));
+		have += n;
+		status = incoming_parse(in, LIMIT);
+		while (!status && in && in->request.complete) {
+			const uint32_t parsed = next(&in, data + from, have);
+
+			from += parsed;
+			have -= parsed;
+			status = in ? incoming_parse(in, LIMIT) : 0;
+		}
+		claim(status || have < LIMIT);
+		claim((in ? in->have : 0) == have && (!in || !memcmp(in->bytes, data + from, have)));
+	}
+	incoming_release(in);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct request whole, pieces;
@@ -95,6 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (int i = 0; i < REQUEST_FIELDS; i++)
 			claim(whole.fields[i].at + whole.fields[i].size <= whole.parsed);
 	}
+	check_incoming(data + 1, (uint32_t)size - 1, data[0] + 1U);
 	{
 		char *text = copy(data + 1, size - 1);
 
