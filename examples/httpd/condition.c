@@ -45,12 +45,33 @@ void condition_date(time_t time, char text[CONDITION_DATE])
 	memcpy(to, " GMT", 5);
 }
 
+/* Write the last @count hexadecimal digits of a number, and more bytes, up to the eighth. */
+static char *put_digits(char *to, uint32_t number, int count)
+{
+	const uint64_t ones = 0x0101010101010101;
+	uint64_t digits = number, letters;
+
+	/* A digit in each byte; all are converted at once, because each answer has such a tag. */
+	digits = (digits | digits << 16) & 0x0000ffff0000ffff;
+	digits = (digits | digits << 8) & 0x00ff00ff00ff00ff;
+	digits = (digits | digits << 4) & 0x0f0f0f0f0f0f0f0f;
+	letters = (digits + 6 * ones) >> 4 & ones;
+	digits += '0' * ones + letters * ('a' - '0' - 10);
+	digits = __builtin_bswap64(digits) >> 8 * (8 - count);
+	memcpy(to, &digits, sizeof(digits));
+	return to + count;
+}
+
+/* Write a number from the first digit that is not 0. */
 static char *put_hex(char *to, uint64_t number)
 {
-	/* From the first digit that is not 0. */
-	for (int shift = (63 - __builtin_clzll(number | 1)) & ~3; shift >= 0; shift -= 4)
-		*to++ = "0123456789abcdef"[number >> shift & 15];
-	return to;
+	const int count = (67 - __builtin_clzll(number | 1)) / 4;
+
+	if (count > 8) {
+		to = put_digits(to, (uint32_t)(number >> 32), count - 8);
+		return put_digits(to, (uint32_t)number, 8);
+	}
+	return put_digits(to, (uint32_t)number, count);
 }
 
 void condition_etag(const struct timespec *modified, int64_t file_size, char text[CONDITION_ETAG])

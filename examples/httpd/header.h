@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * header.h - write the header of an answer. Each function returns the end of what it has written.
+ * header.h - write the header of an answer, or a line of the log. Each function returns the end of what it
+ * has written.
  */
 #ifndef HEADER_H
 #define HEADER_H
@@ -16,7 +17,10 @@ static inline char *header_text(char *to, const char *text)
 	return mempcpy(to, text, strlen(text));
 }
 
-/** header_number() - write a number, in decimal */
+/** HEADER_DIGITS - digits of the largest number */
+#define HEADER_DIGITS 20
+
+/** header_number() - write a number, in decimal; there has to be room for HEADER_DIGITS bytes */
 char *header_number(char *to, uint64_t number);
 
 /** header_begin() - write the fields that all answers have; the last one has no end of line */

@@ -15,6 +15,7 @@
 
 /**
  * struct incoming - what was received and is not answered
+ * @next:    in the list of unused ones
  * @request: the first request
  * @bytes:   what was received: @first, or allocated
  * @have:    how many
@@ -22,6 +23,7 @@
  * @first:   for requests of usual size
  */
 struct incoming {
+	struct incoming *next;
 	struct request request;
 	char *bytes;
 	uint32_t have, room;
@@ -31,7 +33,7 @@ struct incoming {
 /** incoming_new() - begin with no bytes; NULL if there is no memory */
 struct incoming *incoming_new(void);
 
-/** incoming_release() - free @in, which may be NULL */
+/** incoming_release() - keep or free the memory of @in, which may be NULL */
 void incoming_release(struct incoming *in);
 
 /**

@@ -12,12 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "header.h"
+
 #define PART 1024	    /* Bytes of a part of a request that are logged. */
 #define LINE (16 * PART)    /* Bytes of a line: three parts, each byte as "\xHH". */
 #define BUFFER (64 * 1024)
 
 static char buffer[BUFFER], stamp[40];
-static size_t have;
+static size_t have, stamp_size;
 static int file = -1;
 
 void log_to(int fd)
@@ -31,21 +33,7 @@ void log_time(time_t now)
 
 	/* The time of day is that of UTC: a root directory of its own has no time zones. */
 	gmtime_r(&now, &tm);
-	strftime(stamp, sizeof(stamp), "[%d/%b/%Y:%H:%M:%S +0000]", &tm);
-}
-
-static char *put_number(char *to, uint64_t number)
-{
-	char digits[20];
-	int count = 0;
-
-	do {
-		digits[count++] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number);
-	while (count)
-		*to++ = digits[--count];
-	return to;
+	stamp_size = strftime(stamp, sizeof(stamp), " - - [%d/%b/%Y:%H:%M:%S +0000] ", &tm);
 }
 
 /* A client cannot write a line of its own, or control a terminal that shows the log. */
@@ -71,11 +59,6 @@ static char *put_escaped(char *to, const char *base, const struct extent *part)
 	return to;
 }
 
-static char *put_text(char *to, const char *text)
-{
-	return mempcpy(to, text, strlen(text));
-}
-
 /* The first line of a request whose header is not complete is not known. */
 static char *put_first_line(char *to, const struct request *request, const char *base)
 {
@@ -83,14 +66,15 @@ static char *put_first_line(char *to, const struct request *request, const char 
 
 	*to++ = '"';
 	if (!request->complete)
-		return put_text(to, "-\"");
-	to = put_text(to, http_method_str((enum http_method)parser->method));
+		return header_text(to, "-\"");
+	to = header_text(to, http_method_str((enum http_method)parser->method));
 	*to++ = ' ';
 	to = put_escaped(to, base, &request->target);
-	to = put_text(to, " HTTP/");
-	to = put_number(to, parser->http_major);
+	to = header_text(to, " HTTP/");
+	/* The parser accepts only one digit for each. */
+	*to++ = (char)('0' + parser->http_major);
 	*to++ = '.';
-	to = put_number(to, parser->http_minor);
+	*to++ = (char)('0' + parser->http_minor);
 	*to++ = '"';
 	return to;
 }
@@ -114,15 +98,13 @@ void log_request(const char *client, const struct request *request, const char *
 		return;
 	if (sizeof(buffer) - have < LINE)
 		log_flush();
-	to = put_text(buffer + have, client);
-	to = put_text(to, " - - ");
-	to = put_text(to, stamp);
-	*to++ = ' ';
+	to = header_text(buffer + have, client);
+	to = mempcpy(to, stamp, stamp_size);
 	to = put_first_line(to, request, base);
 	*to++ = ' ';
-	to = put_number(to, (uint64_t)status);
+	to = header_number(to, (uint64_t)status);
 	*to++ = ' ';
-	to = put_number(to, (uint64_t)size);
+	to = header_number(to, (uint64_t)size);
 	to = put_field(to, request, base, REQUEST_REFERER);
 	to = put_field(to, request, base, REQUEST_USER_AGENT);
 	*to++ = '\n';

@@ -16,7 +16,11 @@
 #include "header.h"
 
 static struct reply *unused;
-static char date[CONDITION_DATE];
+
+/* What follows the status in each answer, and then the date. */
+#define SERVER "\r\nServer: cosy-httpd\r\nDate: "
+
+static char common[sizeof(SERVER) - 1 + CONDITION_DATE];
 
 struct reply *reply_new(void)
 {
@@ -43,18 +47,21 @@ void reply_release(struct reply *reply)
 
 void reply_date(time_t now)
 {
-	condition_date(now, date);
+	memcpy(common, SERVER, sizeof(SERVER) - 1);
+	condition_date(now, common + sizeof(SERVER) - 1);
 }
 
 char *header_number(char *to, uint64_t number)
 {
-	char digits[20], *from = digits + sizeof(digits);
+	char digits[2 * HEADER_DIGITS], *from = digits + HEADER_DIGITS;
 
 	do {
 		*--from = (char)('0' + number % 10);
 		number /= 10;
 	} while (number);
-	return mempcpy(to, from, (size_t)(digits + sizeof(digits) - from));
+	/* Always as many bytes, so that no function is called for it. */
+	memcpy(to, from, HEADER_DIGITS);
+	return to + (digits + HEADER_DIGITS - from);
 }
 
 static const char *status_text(int status)
@@ -84,8 +91,7 @@ char *header_begin(char *to, const struct reply *reply, const struct request *re
 {
 	to = header_text(to, "HTTP/1.1 ");
 	to = header_text(to, status_text(reply->status));
-	to = header_text(to, "\r\nServer: cosy-httpd\r\nDate: ");
-	to = mempcpy(to, date, CONDITION_DATE - 1);
+	to = mempcpy(to, common, sizeof(common) - 1);
 	if (!reply->keep)
 		to = header_text(to, "\r\nConnection: close");
 	else if (!request->parser.http_minor)
