@@ -90,7 +90,7 @@ if shutil.which("ld.gold"):
 # examples/cp and examples/ls do what these programs do in Debian 12, whose later versions differ in details.
 version = subprocess.run(["ls", "--version"], stdout=subprocess.PIPE, text=True).stdout.split("\n")[0]
 config.available_features.add("coreutils-" + version.split()[-1])
-# Built only where libhttp-parser-dev and libsodium-dev are installed.
+# Built only where llhttp and libsodium-dev are installed.
 for name in ("httpd", "cryptserve"):
     if os.path.exists(os.path.join(config.build_root, "examples", name)):
         config.available_features.add(name)

@@ -127,7 +127,7 @@ static void answer(struct connection *c)
 	}
 	c->served++;
 	c->reply->keep = !worker.draining && c->served < config.requests &&
-			 http_should_keep_alive(&c->in->request.parser);
+			 llhttp_should_keep_alive(&c->in->request.parser);
 	if (config.rate && !rate_allows(c->key, config.rate, worker.now))
 		reply_status(c->reply, &c->in->request, 429);
 	else

@@ -62,12 +62,12 @@ static char *put_escaped(char *to, const char *base, const struct extent *part)
 /* The first line of a request whose header is not complete is not known. */
 static char *put_first_line(char *to, const struct request *request, const char *base)
 {
-	const http_parser *parser = &request->parser;
+	const llhttp_t *parser = &request->parser;
 
 	*to++ = '"';
 	if (!request->complete)
 		return header_text(to, "-\"");
-	to = header_text(to, http_method_str((enum http_method)parser->method));
+	to = header_text(to, llhttp_method_name((llhttp_method_t)parser->method));
 	*to++ = ' ';
 	to = put_escaped(to, base, &request->target);
 	to = header_text(to, " HTTP/");

@@ -10,15 +10,19 @@
 #include <string.h>
 #include <strings.h>
 
-/* Add a piece to a part. Empty pieces may be at any address. */
+/* Add a piece to a part. Empty pieces may be at any address. The line of a field may be continued in the next. */
 static void extend(struct request *request, struct extent *part, const char *piece, size_t size)
 {
+	const uint32_t at = (uint32_t)(piece - request->base);
+
+	if (!size)
+		return;
 	if (!part->size)
-		part->at = (uint32_t)(piece - request->base);
-	part->size += (uint32_t)size;
+		part->at = at;
+	part->size = at + (uint32_t)size - part->at;
 }
 
-static int on_url(http_parser *parser, const char *piece, size_t size)
+static int on_url(llhttp_t *parser, const char *piece, size_t size)
 {
 	struct request *request = parser->data;
 
@@ -26,7 +30,7 @@ static int on_url(http_parser *parser, const char *piece, size_t size)
 	return 0;
 }
 
-static int on_header_field(http_parser *parser, const char *piece, size_t size)
+static int on_header_field(llhttp_t *parser, const char *piece, size_t size)
 {
 	struct request *request = parser->data;
 
@@ -68,7 +72,7 @@ static struct extent *find_field(struct request *request)
 	return NULL;
 }
 
-static int on_header_value(http_parser *parser, const char *piece, size_t size)
+static int on_header_value(llhttp_t *parser, const char *piece, size_t size)
 {
 	struct request *request = parser->data;
 
@@ -85,35 +89,42 @@ static int on_header_value(http_parser *parser, const char *piece, size_t size)
 }
 
 /* A body is not read: with an error the parser stops before it. */
-static int on_headers_complete(http_parser *parser)
+static int on_headers_complete(llhttp_t *parser)
 {
 	struct request *request = parser->data;
 
-	request->has_body = parser->flags & F_CHUNKED ||
-			    (parser->flags & F_CONTENTLENGTH && parser->content_length);
+	request->has_body = parser->flags & F_CHUNKED || parser->content_length;
 	return request->has_body ? -1 : 0;
 }
 
 /* The parser stops at the end of the request, so that the next one is not parsed with it. */
-static int on_message_complete(http_parser *parser)
+static int on_message_complete(llhttp_t *parser)
 {
 	struct request *request = parser->data;
 
 	request->complete = true;
-	http_parser_pause(parser, 1);
-	return 0;
+	return HPE_PAUSED;
 }
 
 void request_begin(struct request *request)
 {
+	static const llhttp_settings_t settings = {
+		.on_url = on_url,
+		.on_header_field = on_header_field,
+		.on_header_value = on_header_value,
+		.on_headers_complete = on_headers_complete,
+		.on_message_complete = on_message_complete,
+	};
+
 	*request = (struct request){ .parsed = 0 };
-	http_parser_init(&request->parser, HTTP_REQUEST);
+	llhttp_init(&request->parser, HTTP_REQUEST, &settings);
+	request->parser.data = request;
 }
 
 /* Return the status for a request whose syntax is correct; 0 if it can be answered. */
 static int check(const struct request *request)
 {
-	const http_parser *parser = &request->parser;
+	const llhttp_t *parser = &request->parser;
 
 	if (parser->http_major != 1)
 		return 505;
@@ -125,31 +136,17 @@ static int check(const struct request *request)
 
 int request_parse(struct request *request, const char *base, uint32_t size)
 {
-	static const http_parser_settings settings = {
-		.on_url = on_url,
-		.on_header_field = on_header_field,
-		.on_header_value = on_header_value,
-		.on_headers_complete = on_headers_complete,
-		.on_message_complete = on_message_complete,
-	};
+	llhttp_errno_t error;
 
 	request->base = base;
-	request->parser.data = request;
-	request->parsed += (uint32_t)http_parser_execute(&request->parser, &settings,
-							 base + request->parsed,
-							 size - request->parsed);
+	error = llhttp_execute(&request->parser, base + request->parsed, size - request->parsed);
+	request->parsed = error == HPE_OK ? size :
+					    (uint32_t)(llhttp_get_error_pos(&request->parser) - base);
 	if (request->complete)
 		return check(request);
 	if (request->has_body)
 		return 413;
-	switch (HTTP_PARSER_ERRNO(&request->parser)) {
-	case HPE_OK:
-		return 0;
-	case HPE_HEADER_OVERFLOW:
-		return 431;
-	case HPE_INVALID_VERSION:
+	if (error == HPE_INVALID_VERSION)
 		return 505;
-	default:
-		return 400;
-	}
+	return error == HPE_OK ? 0 : 400;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * request.h - a request: where its parts are in what was received. http_parser parses it.
+ * request.h - a request: where its parts are in what was received. llhttp parses it.
  */
 #ifndef REQUEST_H
 #define REQUEST_H
 
-#include <http_parser.h>
+#include <llhttp.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,7 +26,7 @@ enum request_field {
 
 /**
  * struct request - a request that is being received, or is complete
- * @parser:   state of http_parser
+ * @parser:   state of llhttp
  * @base:     first byte of the request; during request_parse() only
  * @parsed:   bytes that were parsed; of a complete request, its size
  * @target:   what the method is applied to
@@ -39,7 +39,7 @@ enum request_field {
  * @has_body: the request has a body, which is not read
  */
 struct request {
-	http_parser parser;
+	llhttp_t parser;
 	const char *base;
 	uint32_t parsed;
 	struct extent target, fields[REQUEST_FIELDS], name, *value;
