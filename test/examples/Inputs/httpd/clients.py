@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""examples/httpd with clients that people use: curl, and ab with many connections.
+"""examples/httpd with clients that people use: curl, and ab, wrk and h2load with many connections.
 
 usage: clients.py HTTPD
 """
@@ -44,6 +44,23 @@ def check_ab(url):
             check(re.search(r"Failed requests: +0\n", text) and "Non-2xx" not in text, text)
 
 
+def check_wrk(url):
+    """Connections that stay, and new ones for each request."""
+    for fields in [], ["-H", "Connection: close"]:
+        text = run("wrk", "-t", "2", "-c", "64", "-d", "1s", *fields, f"{url}/d/").decode()
+        check("Non-2xx" not in text and re.search(r"\n *[1-9]\d* requests in", text), text)
+        # A connection that ends after an answer is not an error; one that cannot be made, or has no answer, is.
+        errors = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", text)
+        check(not errors or errors.groups() == ("0",) * 4, text)
+
+
+def check_h2load(url):
+    """Requests of HTTP/1.1 that are sent before the answers to others have come."""
+    text = run("h2load", "--h1", "-m", "8", "-c", "16", "-n", "2000", f"{url}/d/").decode()
+    check(re.search(r"2000 done, 2000 succeeded, 0 failed, 0 errored, 0 timeout", text), text)
+    check("status codes: 2000 2xx" in text, text)
+
+
 def main():
     server = Server(sys.argv[1])
     server.write("large", LARGE)
@@ -52,6 +69,8 @@ def main():
     url = "http://127.0.0.1:%d" % server.address[1]
     check_curl(server, url)
     check_ab(url)
+    check_wrk(url)
+    check_h2load(url)
     server.stop()
     server.remove()
     print("clients: as they should be")
