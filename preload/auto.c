@@ -124,30 +124,16 @@ static struct link_map own_map(void)
 				  .l_ld = (ElfW(Dyn) *)dynamic };
 }
 
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 41)
+/* Only the C library of a static program defines it for this file. */
 extern const char __libc_single_threaded __attribute__((weak));
 
-/* Without the variable in the program, assume that it has threads. */
-static const char *static_cancellation(void)
+/* A static program contains the C library that this file is compiled for. */
+static void find_static_cancellation(void)
 {
-	static const char has_threads;
-
-	return &__libc_single_threaded ? &__libc_single_threaded : &has_threads;
-}
-#else
-static const char *static_cancellation(void)
-{
-	return NULL;
-}
+	__atomic_store_n(&cosy_single_threaded, &__libc_single_threaded, __ATOMIC_RELAXED);
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 41)
+	__atomic_store_n(&cosy_exact_cancellation, true, __ATOMIC_RELAXED);
 #endif
-
-/* Set cosy_single_threaded. A static program contains the libc that this file is compiled for. */
-static void find_cancellation(const struct link_map *libc)
-{
-	__atomic_store_n(&cosy_single_threaded,
-			 libc ? cosy_exact_cancellation(libc) :
-				static_cancellation(),
-			 __ATOMIC_RELAXED);
 }
 
 /* Return true if the dynamic linker has stored the address of libc's function in @slot. */
@@ -161,7 +147,7 @@ static bool is_libc_function(const struct program *program, const char *name,
 		libc = libc->l_next;
 	if (!libc)
 		return false;
-	find_cancellation(libc);
+	cosy_find_cancellation(libc);
 	return __atomic_load_n(slot, __ATOMIC_RELAXED) ==
 		       cosy_symbol(libc, name) &&
 	       cosy_is_slot(&own, name, slot);
@@ -178,7 +164,7 @@ void *cosy_next(enum cosy_function function, enum cosy_route *route)
 	if (!header(&self, PT_INTERP)) {
 		is_libc = cosy_static_libc_contains((uintptr_t)linked,
 						    (uintptr_t)etext);
-		find_cancellation(NULL);
+		find_static_cancellation();
 	} else {
 		slot = slot_of(linked);
 		is_libc = slot && is_libc_function(&self,

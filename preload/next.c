@@ -58,9 +58,7 @@ void *cosy_next(enum cosy_function function, enum cosy_route *route)
 	void *next = find(cosy_function_name(function), &libc);
 
 	if (libc)
-		__atomic_store_n(&cosy_single_threaded,
-				 cosy_exact_cancellation(libc),
-				 __ATOMIC_RELAXED);
+		cosy_find_cancellation(libc);
 	*route = libc ? COSY_ROUTE_MODULE : COSY_ROUTE_NEXT;
 	return next;
 }

@@ -36,6 +36,7 @@ int cosy_device = COSY_DEVICE_CLOSED;
 uint8_t cosy_routes[COSY_FUNCTIONS];
 void *cosy_nexts[COSY_FUNCTIONS];
 const char *cosy_single_threaded;
+bool cosy_exact_cancellation;
 
 static unsigned int calls;		/* native calls since the device was closed */
 static unsigned int calls_needed = COSY_PRELOAD_NATIVE_CALLS;

@@ -66,8 +66,12 @@ enum cosy_route {
 extern int cosy_device COSY_HIDDEN;
 extern uint8_t cosy_routes[COSY_FUNCTIONS] COSY_HIDDEN;
 extern void *cosy_nexts[COSY_FUNCTIONS] COSY_HIDDEN;
-/* What cosy_exact_cancellation() returns; set before the first route to the module. */
+/*
+ * glibc's variable __libc_single_threaded, NULL in a glibc without it; and whether glibc cancels a thread only
+ * before a system call or while it blocks, since 2.41. Both are set before the first route to the module.
+ */
 extern const char *cosy_single_threaded COSY_HIDDEN;
+extern bool cosy_exact_cancellation COSY_HIDDEN;
 
 /**
  * cosy_prepare() - the slow path before a call

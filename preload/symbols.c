@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "state.h"
 #include "symbols.h"
 
 #define HIDDEN_VERSION	0x8000
@@ -244,12 +245,13 @@ bool cosy_is_libc(const struct link_map *map)
 	       equal(symbols.strtab + symbols.soname, "libc.so.6");
 }
 
-const char *cosy_exact_cancellation(const struct link_map *libc)
+void cosy_find_cancellation(const struct link_map *libc)
 {
+	__atomic_store_n(&cosy_single_threaded, cosy_symbol(libc, "__libc_single_threaded"),
+			 __ATOMIC_RELAXED);
 	/* Both this function and the exact cancellation are new in 2.41. */
-	return cosy_symbol(libc, "sched_getattr") ?
-		       cosy_symbol(libc, "__libc_single_threaded") :
-		       NULL;
+	__atomic_store_n(&cosy_exact_cancellation, cosy_symbol(libc, "sched_getattr") != NULL,
+			 __ATOMIC_RELAXED);
 }
 
 /* Return true if one of the relocations stores the address of the function at @offset. */

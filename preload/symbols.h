@@ -55,14 +55,10 @@ bool cosy_is_slot(const struct link_map *map, const char *name,
 		  void *const *slot) __attribute__((visibility("hidden")));
 
 /**
- * cosy_exact_cancellation() - tell how glibc cancels a thread in a system call
+ * cosy_find_cancellation() - set cosy_single_threaded and cosy_exact_cancellation
  * @libc: the C library
- *
- * Since 2.41, glibc cancels a thread before the call or while it blocks, and never after its effect.
- *
- * Return: the address of __libc_single_threaded in such a glibc; NULL for earlier versions.
  */
-const char *cosy_exact_cancellation(const struct link_map *libc)
+void cosy_find_cancellation(const struct link_map *libc)
 	__attribute__((visibility("hidden")));
 
 #endif /* COSY_PRELOAD_SYMBOLS_H */

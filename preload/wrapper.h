@@ -14,6 +14,7 @@
  *	COSY_IS_LINKED		true if the linker has found that function; otherwise it is
  *				known after cosy_prepare()
  *	COSY_LINKED(function)	its address, if COSY_IS_LINKED
+ *	COSY_TEST_CANCEL()	pthread_testcancel(), unless that always exists
  */
 #ifndef COSY_PRELOAD_WRAPPER_H
 #define COSY_PRELOAD_WRAPPER_H
@@ -29,6 +30,10 @@
 #define PTHREAD_CANCEL_ASYNCHRONOUS	1
 
 int pthread_setcanceltype(int type, int *old);
+void pthread_testcancel(void);
+#ifndef COSY_TEST_CANCEL
+#define COSY_TEST_CANCEL()	pthread_testcancel()
+#endif
 
 static inline __attribute__((always_inline)) bool
 may_enter(enum cosy_function function, bool is_linked, void *linked)
@@ -109,10 +114,11 @@ static inline struct cosy_times cosy_from_timevals(const unsigned long *t)
 
 /*
  * make() as a cancellation point: like in glibc, the thread can be cancelled during the call, and
- * a cancellation that was requested before takes effect. Before 2.41, glibc makes the cancellation
- * asynchronous during the call. A file that was just opened can stay open then. Since 2.41 it
- * recognises by the address of the instruction whether the call has been made, which works only
- * for its own instruction. There, processes with threads make these calls natively.
+ * a cancellation that was requested before takes effect. Only other threads can request one during the call.
+ * With these, glibc before 2.41 makes the cancellation asynchronous during the call. A file that was just
+ * opened can stay open then, and a handler that leaves the call by siglongjmp() leaves the type asynchronous.
+ * Since 2.41, glibc recognises by the address of the instruction whether the call has been made, which works
+ * only for its own instruction. There, processes with threads make these calls natively.
  */
 static inline __attribute__((always_inline)) bool
 make_cancellable(enum cosy_function function, struct cosy_call *call, long *result)
@@ -121,14 +127,13 @@ make_cancellable(enum cosy_function function, struct cosy_call *call, long *resu
 	bool made;
 	int type;
 
-	if (single && !*(const volatile char *)single)
-		return false;
-	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
-	if (single) {
-		/* Only the thread itself could have cancelled it. */
-		pthread_setcanceltype(type, &type);
+	if (single && *(const volatile char *)single) {
+		COSY_TEST_CANCEL();
 		return make(function, call, result);
 	}
+	if (__atomic_load_n(&cosy_exact_cancellation, __ATOMIC_RELAXED))
+		return false;
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
 	made = make(function, call, result);
 	pthread_setcanceltype(type, &type);
 	return made;

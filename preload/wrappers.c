@@ -9,6 +9,9 @@
 #define COSY_NEXT(function, type)	((type)cosy_nexts[COSY_FN_##function])
 #define COSY_IS_LINKED			false
 #define COSY_LINKED(function)		NULL
+/* A process without it, in glibc before 2.34, has not loaded libpthread, so it is never cancelled. */
+void pthread_testcancel(void) __attribute__((weak));
+#define COSY_TEST_CANCEL()		(pthread_testcancel ? pthread_testcancel() : (void)0)
 
 #include "watched.h"
 #include "wrapper.h"
