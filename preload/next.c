@@ -6,10 +6,15 @@
  * one of them, so the search ends before libraries that may be loaded or unloaded now.
  */
 #define _GNU_SOURCE
+#include <asm/unistd.h>
 #include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stddef.h>
 
+#include "device/probe.h"
+#include "device/sys.h"
 #include "next.h"
 #include "symbols.h"
 
@@ -20,11 +25,63 @@ extern const ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC")
 extern struct r_debug _r_debug __attribute__((weak));
 extern __typeof__(dlsym) dlsym __attribute__((weak));
 
+/* Return the address at which the kernel has mapped the dynamic linker; 0 if it is unknown. */
+static uintptr_t linker_address(void)
+{
+	uintptr_t base = 0, headers = 0;
+	ElfW(auxv_t) entry = { .a_type = AT_IGNORE };
+	long fd = cosy_sys(__NR_openat, AT_FDCWD, (long)"/proc/self/auxv", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	while (entry.a_type != AT_NULL &&
+	       cosy_sys(__NR_read, fd, (long)&entry, sizeof(entry)) == sizeof(entry)) {
+		if (entry.a_type == AT_BASE)
+			base = entry.a_un.a_val;
+		if (entry.a_type == AT_PHDR)
+			headers = entry.a_un.a_val;
+	}
+	cosy_sys(__NR_close, fd, 0, 0);
+	/* If the dynamic linker was executed as a command, it is the program. */
+	return base ? base : headers & -COSY_PAGE;
+}
+
+/*
+ * Return the dynamic linker's description of the libraries before this library has been relocated. Then its
+ * references are NULL, but a function that chooses another one (IFUNC), in a library that is relocated
+ * before, may call the functions here.
+ */
+static const struct r_debug *debug_before_relocation(void)
+{
+	struct link_map linker = { .l_addr = linker_address() };
+	const ElfW(Ehdr) *elf = (const void *)linker.l_addr;
+	const ElfW(Phdr) *header;
+
+	if (!elf)
+		return NULL;
+	header = (const void *)(linker.l_addr + elf->e_phoff);
+	for (int i = 0; i < elf->e_phnum; i++) {
+		if (header[i].p_type == PT_DYNAMIC)
+			linker.l_ld = (ElfW(Dyn) *)(linker.l_addr + header[i].p_vaddr);
+	}
+	return linker.l_ld ? cosy_symbol(&linker, "_r_debug") : NULL;
+}
+
+/* Return true if the C library is another one, which does not have the dynamic linker's list. */
+static bool has_other_libc(void)
+{
+	return !&_r_debug && dlsym;
+}
+
 /* Return this library in the dynamic linker's list; NULL if there is no such list. */
 static const struct link_map *own_map(void)
 {
-	const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL;
+	const struct r_debug *debug = &_r_debug;
+	const struct link_map *map;
 
+	if (!debug && !has_other_libc())
+		debug = debug_before_relocation();
+	map = debug ? debug->r_map : NULL;
 	while (map && map->l_ld != own_dynamic)
 		map = map->l_next;
 	return map;
@@ -33,12 +90,13 @@ static const struct link_map *own_map(void)
 /* Find the function. @libc is set to the library that has it if that is the C library, else to NULL. */
 static void *find(const char *name, const struct link_map **libc)
 {
-	const struct link_map *map = own_map();
+	const struct link_map *map;
 	void *next;
 
 	*libc = NULL;
-	if (!&_r_debug)
-		return dlsym ? dlsym(RTLD_NEXT, name) : NULL;
+	if (has_other_libc())
+		return dlsym(RTLD_NEXT, name);
+	map = own_map();
 	if (!map)
 		return NULL;
 	while ((map = map->l_next)) {
