@@ -356,7 +356,8 @@ static enum cosy_ring_end cosy_ring_send_end(enum cosy_wait_end end, bool linked
 	case COSY_WAIT_MADE:
 		if (!linked || cosy_call_restarts(result))
 			return COSY_RING_MADE;
-		return result == size ? COSY_RING_LINKED_SENT : COSY_RING_LINKED_FAILED;
+		return result >= 0 && result == size ? COSY_RING_LINKED_SENT :
+						       COSY_RING_LINKED_FAILED;
 	case COSY_WAIT_WAITS:
 		return COSY_RING_WAITS;
 	case COSY_WAIT_SECOND:
@@ -400,9 +401,12 @@ cosy_ring_send(struct cosy_ring *ring, const struct cosy_ring_entry *entry, u64 
 	struct cosy_fd fd;
 
 	cosy_ring_transfer_args(regs, entry);
-	/* After one that waits, those for its socket have to wait, too. */
+	/*
+	 * After one that waits, those for its socket have to wait, too. A size from 2^31 on is
+	 * never sent, and may be equal to an error.
+	 */
 	if (unlikely(ring->nsending) || unlikely(flags & COSY_RING_WAITED) ||
-	    unlikely(regs->r8 | (regs->r10 & COSY_RING_SEND_UNUSUAL)))
+	    unlikely(regs->r8 | (regs->r10 & COSY_RING_SEND_UNUSUAL) | regs->dx >> 31))
 		return cosy_ring_any_send(ring, __NR_sendto, flags, op, regs, result, sent);
 	fd = cosy_fd_get(regs->di);
 	socket = cosy_socket_of(fd.file);

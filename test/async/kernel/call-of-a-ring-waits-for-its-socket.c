@@ -310,6 +310,30 @@ static void not_sent(void)
 	check(waits(0), "no operation is left");
 }
 
+/* As a number, the size is an error. */
+static void sizes(void)
+{
+	int sv[2];
+
+	fill(sv);
+	ring_call(&ring, 1, SYS_sendto, (unsigned int)sv[0], (uintptr_t)"s", (uint64_t)-EAGAIN, 0);
+	check(waits(1) && ring.page->sending == 1,
+	      "a send of 2^64 - EAGAIN bytes without room waits");
+	ring_call(&ring, 0, COSY_RING_CANCEL_SEND, 0, 1, 0, 0);
+	check(waits(0), "it is cancelled");
+	close(sv[1]);
+	/* Takes the error of the peer's data that was not received. */
+	send(sv[0], "s", 1, MSG_NOSIGNAL);
+	ring.calls[ring.calls_tail++ % 64] = (struct cosy_ring_entry){
+		.nr = SYS_sendto, .flags = COSY_RING_LINKED, .op = 2,
+		.args = { (unsigned int)sv[0], (uintptr_t)"s", (uint64_t)-EPIPE, MSG_NOSIGNAL },
+	};
+	__atomic_store_n(&ring.page->calls_tail, ring.calls_tail, __ATOMIC_RELEASE);
+	check(ring_execute(&ring) == 0 && ring_gave(&ring, 2, SYS_sendto, (uint32_t)-EPIPE),
+	      "the send of a reply, of 2^64 - EPIPE bytes, is given back with its error");
+	close(sv[0]);
+}
+
 static void cancelling(void)
 {
 	int sv[2], other[2];
@@ -381,6 +405,7 @@ int main(void)
 	connections(AF_UNIX);
 	sending();
 	not_sent();
+	sizes();
 	cancelling();
 	ring_destroy(&ring);
 	return finish();
