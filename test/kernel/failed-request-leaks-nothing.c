@@ -19,6 +19,7 @@
 #include "Inputs/inject/loops.h"
 #include "Inputs/inject/open-files.h"
 #include "Inputs/inject/runs.h"
+#include "Inputs/inject/shares.h"
 
 #include <sys/mount.h>
 
@@ -46,6 +47,7 @@ int main(int argc, char **argv)
 	try_calls();
 	try_several();
 	try_loops();
+	try_shares();
 	try_functions(argv[1]);
 	close(dev);
 	check(wait_held(0), "no memory is left after all failures");

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # inject-points.sh MODULE POINTS - check that points.def contains all imports of the module that
-# allocate, copy or register.
+# allocate, copy, transfer or register.
 set -u
 module=$1 points=$2
-asks='alloc|vmap|copy_(from|to|page|folio)|get_user_|put_user_|from_user|get_unused_fd|^register_|_register$'
+asks='alloc|vmap|copy_(from|to|page|folio)|get_user_|put_user_|from_user|get_unused_fd|_getfile$|^(xa_store|__xa_cmpxchg)$|^sock_(send|recv)msg$|^register_|_register$'
 # Names that look like allocations: caches are data, and the kernel's macros of tracepoints request
 # perf's buffers for recording. A preempt notifier is registered without a result.
 not='^(kmalloc_caches|perf_trace_buf_alloc|preempt_notifier_register)$'
