@@ -89,7 +89,8 @@ static char *own_directory(void)
 static char *library_directory(void)
 {
 	const char *own = own_directory();
-	char *directory, *file, *found;
+	char *directory, *file, *found, *denied = NULL;
+	int error = 0;
 
 	for (size_t i = 0; i < sizeof(directories) / sizeof(*directories); i++) {
 		if (asprintf(&directory, "%s/%s", own, directories[i]) < 0 ||
@@ -97,11 +98,19 @@ static char *library_directory(void)
 			     directory) < 0)
 			die(125, own, strerror(ENOMEM), NULL);
 		found = access(file, R_OK) ? NULL : realpath(directory, NULL);
+		if (!found && errno != ENOENT && !denied) {
+			error = errno;
+			denied = strdup(file);
+		}
 		free(directory);
 		free(file);
-		if (found)
+		if (found) {
+			free(denied);
 			return found;
+		}
 	}
+	if (denied)
+		die(125, denied, strerror(error), NULL);
 	die(125, "libcosy-preload.so", "not found beside this program",
 	    "install Cosy: ./cosy install");
 	return NULL;
