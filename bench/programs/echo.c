@@ -285,16 +285,17 @@ COSY_ASYNC static int sum_one(struct connection *c)
 /* As a server with a cache is written: all but the calls is plain C. */
 COSY_ASYNC static ssize_t serve_cache(struct connection *c)
 {
+	const int fd = c->server;
 	ssize_t n;
 	size_t have = 0, size;
 
-	while ((n = recv(c->server, c->buffer + have, SIZE - have, 0)) > 0) {
+	while ((n = recv(fd, c->buffer + have, SIZE - have, 0)) > 0) {
 		have += (size_t)n;
 		size = cache_answer(&cache, c->buffer, have, c->out);
 		if (!size)
 			continue;
 		have = 0;
-		if (send(c->server, c->out, size, 0) < 0)
+		if (send(fd, c->out, size, 0) < 0)
 			break;
 	}
 	return n;

@@ -2,6 +2,7 @@
 //===- Coroutine.cpp - COSY_ASYNC functions become coroutines -------------===//
 #include "async/Coroutine.h"
 #include "async/Parts.h"
+#include "async/Replies.h"
 #include "body/Fortify.h"
 #include "body/LibraryCalls.h"
 #include "body/Recognise.h"
@@ -85,7 +86,12 @@ private:
   void lowerCalls(AsyncFunction &A);
   CallInst *callCoroutine(CallInst &CI, AsyncFunction &A, Value *Task);
   Value *suspend(Instruction *At, Function &F, Type *Result);
+  void makeCall(Instruction *At, const CallShape &Shape);
   Value *systemCall(Instruction *At, const CallShape &Shape, CallInst &CI);
+  Value *reply(Instruction *At, const CallShape &Send, const Reply &R);
+  Value *receiveAfterReply(Instruction *At, const CallShape &Shape,
+                           CallInst &CI);
+  Value *result(Instruction *At, Type *Ty);
   GlobalVariable *foreignFlag(Function &F);
   void finishTable();
   void split();
@@ -395,12 +401,14 @@ Value *Lowering::suspend(Instruction *At, Function &C, Type *Result) {
   SwitchInst *Switch = B.CreateSwitch(State, ExitsOf[&C].Suspended, 2);
   Switch->addCase(B.getInt8(0), Resumed);
   Switch->addCase(B.getInt8(1), ExitsOf[&C].Destroyed);
-  if (Result->isVoidTy())
-    return nullptr;
-  B.SetInsertPoint(At);
-  Value *V = B.CreateLoad(I64, C.getArg(0));
-  return Result->isPointerTy() ? B.CreateIntToPtr(V, Result)
-                               : B.CreateTrunc(V, Result);
+  return Result->isVoidTy() ? nullptr : result(At, Result);
+}
+
+/// \returns what the coroutine was resumed with, as a value of the type \p Ty.
+Value *Lowering::result(Instruction *At, Type *Ty) {
+  IRBuilder<> B(At);
+  Value *V = B.CreateLoad(I64, At->getFunction()->getArg(0));
+  return Ty->isPointerTy() ? B.CreateIntToPtr(V, Ty) : B.CreateTrunc(V, Ty);
 }
 
 //===----------------------------------------------------------------------===//
@@ -449,27 +457,69 @@ void Lowering::finishTable() {
                       65535);
 }
 
-/// Makes, before \p At, the system call \p Shape in place of \p CI.
-Value *Lowering::systemCall(Instruction *At, const CallShape &Shape,
-                            CallInst &CI) {
-  Function &C = *At->getFunction();
+/// \p V as a word of a system call.
+static Value *asWord(IRBuilder<> &B, Value *V) {
+  return V->getType()->isPointerTy() ? B.CreatePtrToInt(V, B.getInt64Ty())
+                                     : B.CreateSExt(V, B.getInt64Ty());
+}
+
+/// Tells libcosy, before \p At, that the system call \p Shape is to be made.
+void Lowering::makeCall(Instruction *At, const CallShape &Shape) {
   IRBuilder<> B(At);
-  SmallVector<Value *, 8> Args{C.getArg(0), B.getInt64(Shape.Call->Number)};
-  for (Value *V : Shape.Args) {
-    if (V->getType()->isPointerTy())
-      Args.push_back(B.CreatePtrToInt(V, I64));
-    else
-      Args.push_back(B.CreateSExt(V, I64));
-  }
+  SmallVector<Value *, 8> Args{At->getFunction()->getArg(0),
+                               B.getInt64(Shape.Call->Number)};
+  for (Value *V : Shape.Args)
+    Args.push_back(asWord(B, V));
   Args.resize(2 + COSY_MAX_ARGS, B.getInt64(0));
   SmallVector<Type *, 8> Types{Ptr};
   Types.append(1 + COSY_MAX_ARGS, I64);
   B.CreateCall(runtime("cosy_task_call", B.getVoidTy(), Types), Args);
-  return suspend(At, C, CI.getType());
+}
+
+/// Makes, before \p At, the system call \p Shape in place of \p CI.
+Value *Lowering::systemCall(Instruction *At, const CallShape &Shape,
+                            CallInst &CI) {
+  makeCall(At, Shape);
+  return suspend(At, *At->getFunction(), CI.getType());
+}
+
+/// Makes, before \p At, the reply \p R; its send() is \p Send.
+Value *Lowering::reply(Instruction *At, const CallShape &Send, const Reply &R) {
+  Function &C = *At->getFunction();
+  IRBuilder<> B(At);
+  SmallVector<Value *, 8> Args{C.getArg(0)};
+  for (Value *V : ArrayRef(Send.Args).take_front(4))
+    Args.push_back(asWord(B, V));
+  Args.push_back(asWord(B, R.Buffer));
+  // Without a size, libcosy makes only the send().
+  Value *IsForeign = B.CreateICmpNE(
+      B.CreateLoad(I64, foreignFlag(*R.Receive->getCalledFunction())),
+      B.getInt64(0));
+  Args.push_back(B.CreateSelect(IsForeign, B.getInt64(0), asWord(B, R.Size)));
+  SmallVector<Type *, 8> Types{Ptr};
+  Types.append(6, I64);
+  B.CreateCall(runtime("cosy_task_reply", B.getVoidTy(), Types), Args);
+  return suspend(At, C, R.Send->getType());
+}
+
+/// The same for a recv() that a reply may have made.
+Value *Lowering::receiveAfterReply(Instruction *At, const CallShape &Shape,
+                                   CallInst &CI) {
+  Function &C = *At->getFunction();
+  IRBuilder<> B(At);
+  auto *Received = B.CreateCall(
+      runtime("cosy_task_received", B.getInt1Ty(), {Ptr}), {C.getArg(0)});
+  Received->addRetAttr(Attribute::ZExt);
+  Instruction *Call = SplitBlockAndInsertIfThen(B.CreateNot(Received), At,
+                                                /*Unreachable=*/false);
+  makeCall(Call, Shape);
+  suspend(Call, C, Type::getVoidTy(Ctx));
+  return result(At, CI.getType());
 }
 
 /// Replaces the system calls of \p C that may wait by operations of the loop.
 void Lowering::lowerSystemCalls(Function &C) {
+  std::vector<Reply> Replies = findReplies(C);
   SmallVector<CallInst *, 8> Calls;
   for (Instruction &I : instructions(C))
     if (isa<CallInst>(I) && mayWait(I))
@@ -480,8 +530,14 @@ void Lowering::lowerSystemCalls(Function &C) {
     Value *IsForeign =
         B.CreateICmpNE(B.CreateLoad(I64, foreignFlag(*CI->getCalledFunction())),
                        B.getInt64(0));
-    guard(*CI, IsForeign,
-          [&](Instruction *At) { return systemCall(At, Shape, *CI); });
+    guard(*CI, IsForeign, [&](Instruction *At) {
+      for (const Reply &R : Replies)
+        if (R.Send == CI)
+          return reply(At, Shape, R);
+      if (any_of(Replies, [&](const Reply &R) { return R.Receive == CI; }))
+        return receiveAfterReply(At, Shape, *CI);
+      return systemCall(At, Shape, *CI);
+    });
   }
 }
 
@@ -519,8 +575,13 @@ void Lowering::lowerParts(Function &C) {
     StringRef Name = CI->getCalledFunction()->getName();
     if (Name == AsyncRunMarker)
       runPart(*CI);
-    if (Name == AsyncAskMarker)
+    if (Name == AsyncAskMarker) {
+      IRBuilder<> B(CI);
+      B.CreateAlignedStore(B.getInt8(0), CI->getArgOperand(0), Align(1))
+          ->setAtomic(AtomicOrdering::Monotonic);
       CI->eraseFromParent();
+      continue;
+    }
     if (Name != AsyncErrnoMarker && Name != AsyncAsksMarker)
       continue;
     IRBuilder<> B(CI);

@@ -155,7 +155,9 @@ static SmallVector<BasicBlock *, 4> addChoices(Function &Host) {
     BasicBlock *Outside = BasicBlock::Create(Ctx, "cosy.choose", &Host, Rest);
     B.SetInsertPoint(Outside);
     B.CreateCall(Host.getParent()->getOrInsertFunction(
-        AsyncAskMarker, FunctionType::get(B.getVoidTy(), false)));
+                     AsyncAskMarker,
+                     FunctionType::get(B.getVoidTy(), {B.getPtrTy()}, false)),
+                 Asks);
     B.CreateBr(Rest);
     Instruction *Old = Header->getTerminator();
     B.SetInsertPoint(Old);
@@ -174,7 +176,11 @@ static SmallVector<BasicBlock *, 4> addChoices(Function &Host) {
 void removeChoices(Function &Host) {
   for (CallInst *Asks : markersOf(Host, AsyncAsksMarker)) {
     for (User *U : make_early_inc_range(Asks->users())) {
-      auto *Flag = cast<LoadInst>(U);
+      auto *Flag = dyn_cast<LoadInst>(U);
+      if (!Flag) {
+        cast<CallInst>(U)->eraseFromParent();
+        continue;
+      }
       auto *IsSet = cast<ICmpInst>(Flag->user_back());
       cast<BranchInst>(IsSet->user_back())
           ->setCondition(ConstantInt::getFalse(Host.getContext()));

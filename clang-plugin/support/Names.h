@@ -56,7 +56,8 @@ constexpr llvm::StringLiteral AsyncErrnoMarker = "cosy.async.errno";
 /// The address of the flag by which libcosy has a function ask again how to
 /// continue, in a coroutine that is not lowered yet.
 constexpr llvm::StringLiteral AsyncAsksMarker = "cosy.async.asks";
-/// Where the function asks again: outside all parts. Nothing, when lowered.
+/// void cosy.async.ask(flag) is where the function asks again, and clears that
+/// flag: outside all parts.
 constexpr llvm::StringLiteral AsyncAskMarker = "cosy.async.ask";
 
 /// int64_t DeferredRun(region, body, outputs, inputs...) runs a deferred

@@ -155,6 +155,29 @@ void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0, uint64_t a1,
 		    uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5);
 
 /**
+ * cosy_task_reply() - make a send() when the function is suspended, which a recv() follows
+ * @fd: descriptor of both
+ * @answer: data of the send
+ * @length: its bytes
+ * @flags: its flags
+ * @buffer: where the recv(), which has no flags, stores data
+ * @size: bytes of the buffer
+ *
+ * As cosy_task_call() for the send. If that has sent all bytes, and only then, the recv() may have been
+ * made, too. The function asks for its result by cosy_task_received().
+ */
+void cosy_task_reply(struct cosy_task *task, uint64_t fd, uint64_t answer, uint64_t length,
+		     uint64_t flags, uint64_t buffer, uint64_t size);
+
+/**
+ * cosy_task_received() - take the result of the recv() that cosy_task_reply() has made
+ *
+ * Return: true: it is in the first word of the task, and errno is set; false: it was not made, and the
+ * function calls cosy_task_call().
+ */
+bool cosy_task_received(struct cosy_task *task);
+
+/**
  * cosy_task_region() - run a part of a function as a compound when it is suspended
  * @region: the part, with COSY_REGION_ASYNC
  * @frame:  its registers, which must not move until the function is resumed
@@ -171,10 +194,10 @@ bool cosy_task_region(struct cosy_task *task, struct cosy_region *region,
 int *cosy_task_errno(struct cosy_task *task);
 
 /**
- * cosy_task_asks() - the address of a flag: if it is set, the next iteration of a loop that waits calls
- * cosy_task_region() again, and before that ends its compound
+ * cosy_task_asks() - the address of a flag: if it is set, the next iteration of a loop that waits ends its
+ * compound, clears the flag, and calls cosy_task_region() again if the part does not run natively
  */
-const bool *cosy_task_asks(struct cosy_task *task);
+bool *cosy_task_asks(struct cosy_task *task);
 
 /**
  * cosy_task_return() - free the frame of a function that returns

@@ -112,6 +112,11 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 	__atomic_store_n(&task->asks, false, __ATOMIC_RELAXED);
 	if (region->abi != COSY_REGION_ABI)
 		return false;
+	/* What the function takes next was received already. */
+	if (task->received) {
+		cosy_task_ask(task);
+		return false;
+	}
 	/* The module would resume it while a thread runs a callback of its colour. */
 	if (task->has_colour)
 		return false;
@@ -141,7 +146,7 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 	return true;
 }
 
-COSY_EXPORT const bool *cosy_task_asks(struct cosy_task *task)
+COSY_EXPORT bool *cosy_task_asks(struct cosy_task *task)
 {
 	return &task->asks;
 }

@@ -40,6 +40,7 @@ const struct cosy_above cosy_above = {
 	.reply = cosy_reply_submit,
 	.cancel_task = cosy_task_cancel,
 	.task_slot = cosy_task_slot,
+	.only_sends = cosy_task_only_sends,
 };
 
 static uint32_t power_of_two(uint32_t n)

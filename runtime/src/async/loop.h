@@ -131,6 +131,7 @@ _Static_assert(offsetof(struct cosy_loop, ring.submit) == 0, "as cosy/submit.h s
  * @reply:	  the ring gives a reply back: cosy_reply_submit()
  * @cancel_task: cosy_task_cancel()
  * @task_slot:	  cosy_task_slot()
+ * @only_sends:  cosy_task_only_sends()
  */
 struct cosy_above {
 	void (*made)(struct cosy_loop *loop, uint32_t slot, int64_t result);
@@ -141,6 +142,7 @@ struct cosy_above {
 		      int32_t sent, const uint64_t receive[6]);
 	struct cosy_async *(*cancel_task)(struct cosy_loop *loop, const struct cosy_async *op);
 	uint32_t (*task_slot)(const struct cosy_async *call);
+	void (*only_sends)(const struct cosy_async *call);
 };
 
 /* create.c fills it in. */

@@ -54,15 +54,20 @@ static uint32_t take_slots(struct cosy_loop *loop, struct cosy_async *op, const 
 void cosy_reply_submit(struct cosy_loop *loop, struct cosy_async *op, const uint64_t send[6],
 		       int32_t sent, const uint64_t receive[6])
 {
+	const bool task = op->slot & COSY_RING_OF_TASK;
 	uint32_t slot;
 
+	/* A function receives when it is resumed after its send. */
+	if (task)
+		cosy_above.only_sends(op);
 	loop->info.submitted++;
 	if (sent < 0) {
-		slot = cosy_page_take(loop, op, COSY_HOW_RECEIVE, SYS_recvfrom, receive);
+		slot = cosy_page_take_again(loop, op, COSY_HOW_SEND, SYS_sendto, send);
 		cosy_complete(loop, slot, sent);
 		return;
 	}
-	slot = take_slots(loop, op, send, receive);
+	slot = task ? cosy_page_take_again(loop, op, COSY_HOW_SEND, SYS_sendto, send) :
+		      take_slots(loop, op, send, receive);
 	/* At once, as in cosy_page_submit_again(). */
 	if (sent)
 		cosy_start_sent(loop, slot, (uint32_t)sent);

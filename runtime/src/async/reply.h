@@ -19,7 +19,7 @@ void cosy_reply_sent(struct cosy_loop *loop, uint32_t slot, int64_t result);
 
 /**
  * cosy_reply_submit() - submit a reply to the loop's page, which has two free slots
- * @op:	     its operation, not pending
+ * @op:	     its operation, in the ring no longer
  * @send:    arguments of its sendto()
  * @sent:    number of bytes that were sent, or the error with which the send has failed
  * @receive: arguments of its recvfrom()

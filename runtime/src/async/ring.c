@@ -535,8 +535,11 @@ static void cancel_untaken_receive(struct cosy_loop *loop, struct cosy_submit_en
 		return;
 	}
 	send = entry->flags & COSY_RING_LINKED ? find_call(loop, op_of(entry->op)) : NULL;
-	if (send)
+	if (send) {
+		if (op_of(entry->op)->slot & COSY_RING_OF_TASK)
+			cosy_above.only_sends(op_of(entry->op));
 		empty_call(loop, send);
+	}
 	entry->nr = COSY_RING_NOP;
 	entry->args[0] = (uint64_t)-ECANCELED;
 }

@@ -171,22 +171,30 @@ static void leave_ring(const struct cosy_loop *loop, long nr, uint64_t fd)
 		d->opened = false;
 }
 
+uint32_t cosy_page_take_again(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
+			      long nr, const uint64_t args[6])
+{
+	const bool task = op && op->slot & COSY_RING_OF_TASK;
+	uint32_t slot = task ? cosy_above.task_slot(op) : begin(loop, op);
+
+	leave_ring(loop, nr, args[0]);
+	if (task)
+		op->slot = slot;
+	set_slot(loop, op, slot, task, how, nr, args[0], args[1], args[2], args[3], args[4],
+		 args[5]);
+	return slot;
+}
+
 void cosy_page_submit_again(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
 			    long nr, const uint64_t args[6], uint32_t flags)
 {
-	const bool task = op && op->slot & COSY_RING_OF_TASK;
 	uint32_t slot;
 
 	if (nr == COSY_RING_RECEIVE) {
 		cosy_receive_again(loop, op, args[0], flags & COSY_RING_WAITED);
 		return;
 	}
-	slot = task ? cosy_above.task_slot(op) : begin(loop, op);
-	leave_ring(loop, nr, args[0]);
-	if (task)
-		op->slot = slot;
-	set_slot(loop, op, slot, task, how, nr, args[0], args[1], args[2], args[3], args[4],
-		 args[5]);
+	slot = cosy_page_take_again(loop, op, how, nr, args);
 	loop->info.submitted++;
 	/* At once: what has been submitted to the page meanwhile, as a close(), comes after it. */
 	if (flags & COSY_RING_WAITED)

@@ -46,6 +46,15 @@ void cosy_page_send_reserved(struct cosy_loop *loop, struct cosy_async *op, uint
 			 struct cosy_cpu *cpu);
 
 /**
+ * cosy_page_take_again() - take a slot for a call that the ring does not make, and set its entry
+ * @op: the operation, or NULL; the call of a function has the function's slot
+ *
+ * Return: the slot.
+ */
+uint32_t cosy_page_take_again(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
+			      long nr, const uint64_t args[6]);
+
+/**
  * cosy_page_submit_again() - submit a call that the ring does not make
  * @flags: number of bytes that it has sent, or COSY_RING_WAITED
  */
@@ -275,6 +284,18 @@ static inline void cosy_ring_submit_reply(struct cosy_submit *s, struct cosy_asy
 	entry->flags = COSY_RING_LINKED;
 	entry->op = (uintptr_t)op;
 	op->slot |= COSY_RING_REPLY;
+}
+
+/** cosy_ring_submit_reserved_reply() - the same for a function, which has a slot; there is one more place */
+static inline void cosy_ring_submit_reserved_reply(struct cosy_loop *loop, struct cosy_async *op,
+						   const uint64_t send[6],
+						   const uint64_t receive[6])
+{
+	loop->ring.looked = false;
+	loop->ring.submit->room++;
+	loop->ring.of_tasks++;
+	cosy_ring_submit_reply(loop->ring.submit, op, send, receive);
+	op->slot |= COSY_RING_OF_TASK;
 }
 
 #endif /* COSY_LOOP_SUBMIT_H */

@@ -8,6 +8,7 @@
  * stack.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,48 @@ COSY_EXPORT void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0,
 		cosy_task_set_call(task, nr, args);
 }
 
+/*
+ * Submit a reply to the ring if this thread has it, and the function does not choose before the receive
+ * how to go on.
+ */
+static bool submit_reply(struct cosy_task *task, const uint64_t send[6], const uint64_t receive[6])
+{
+	struct cosy_loop *loop = task->loop;
+	struct cosy_submit *submit = loop->ring.submit;
+
+	if (!loop->has_ring || !cosy_submit_begin(submit))
+		return false;
+	if (task->cancelled || task->asks || submit->room <= 0 ||
+	    !cosy_ring_submits(loop, &task->call, COSY_HOW_SEND, SYS_sendto, send) ||
+	    !cosy_ring_submits(loop, &task->call, COSY_HOW_RECEIVE, SYS_recvfrom, receive)) {
+		cosy_submit_end(submit);
+		return false;
+	}
+	cosy_ring_submit_reserved_reply(loop, &task->call, send, receive);
+	return true;
+}
+
+COSY_EXPORT void cosy_task_reply(struct cosy_task *task, uint64_t fd, uint64_t answer,
+				 uint64_t length, uint64_t flags, uint64_t buffer, uint64_t size)
+{
+	const uint64_t send[6] = { fd, answer, length, flags };
+	const uint64_t receive[6] = { fd, buffer, size };
+
+	/* A send of nothing, or of more than the kernel sends at once, does not return @length > 0. */
+	task->replies = length && length <= INT_MAX && submit_reply(task, send, receive);
+	if (!task->replies) {
+		cosy_task_call(task, SYS_sendto, fd, answer, length, flags, 0, 0);
+		return;
+	}
+	task->calling = task->in_ring = true;
+	task->sent = (int64_t)length;
+}
+
+void cosy_task_only_sends(const struct cosy_async *call)
+{
+	task_of((struct cosy_async *)call)->replies = false;
+}
+
 /* Make the call of a function in this thread. */
 static int64_t call_at_once(const struct cosy_task *task)
 {
@@ -181,6 +224,25 @@ static void set_result(struct cosy_task *task, int64_t result)
 		result = -1;
 	}
 	task->value = result;
+}
+
+/* The same for a reply that has sent all, and whose receive has ended. */
+static void set_reply_result(struct cosy_task *task, int64_t result)
+{
+	task->replies = false;
+	task->received = true;
+	task->receive_result = result;
+	set_result(task, task->sent);
+}
+
+COSY_EXPORT bool cosy_task_received(struct cosy_task *task)
+{
+	if (!task->received)
+		return false;
+	task->received = false;
+	task->error = errno;
+	set_result(task, task->receive_result);
+	return true;
 }
 
 /* Resume the function after a compound. */
@@ -263,6 +325,8 @@ static void call_done(struct cosy_async *call)
 		if (cosy_coroutine_done(task, call->result))
 			return;
 		end_region(task);
+	} else if (task->replies) {
+		set_reply_result(task, call->result);
 	} else {
 		set_result(task, call->result);
 	}

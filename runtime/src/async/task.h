@@ -45,6 +45,10 @@ struct task_frame {
  * @has_colour: the function has a colour
  * @calling: the function is suspended for a call, not for another function
  * @in_ring: the call was submitted to the ring, which stays in use until the function is suspended
+ * @replies: the call is a reply, see cosy_task_reply()
+ * @received: the receive of a reply was made, and the function has not taken its result
+ * @sent:    number of bytes that the reply sends
+ * @receive_result: result of its receive
  * @cancelled: calls that may wait for ever fail
  * @on:      state of @op before: the processor that the program has named, or none
  * @cpu:     the processor that runs its compounds; NULL: the loop itself
@@ -75,8 +79,12 @@ struct cosy_task {
 	bool has_colour;
 	bool calling;
 	bool in_ring;
+	bool replies;
+	bool received;
 	bool cancelled;
 	uint32_t on;
+	int64_t sent;
+	int64_t receive_result;
 	struct cosy_cpu *cpu;
 	struct cosy_region *region;
 	uint64_t *registers;
@@ -121,6 +129,9 @@ bool cosy_task_submit_call(struct cosy_task *task, int64_t *result);
  * Return: the operation of that call; NULL if @op is not the operation of a function.
  */
 struct cosy_async *cosy_task_cancel(struct cosy_loop *loop, const struct cosy_async *op);
+
+/** cosy_task_only_sends() - note that the receive of a function's reply is not made: the call is its send */
+void cosy_task_only_sends(const struct cosy_async *call);
 
 /** cosy_task_slot() - return the slot of the function to which an operation belongs: its call */
 uint32_t cosy_task_slot(const struct cosy_async *call);
