@@ -55,10 +55,19 @@ struct connection {
 
 static char buffers[BUFFERS][BUFFER];
 
+/* That of the callback that runs, or has run last; NULL after it has ended. */
+static struct connection *volatile current;
+
 static void received(struct cosy_async *op);
 static void sent(struct cosy_async *op);
 static void writable(struct cosy_async *op);
 static void lingered(struct cosy_async *op);
+
+static struct connection *connection_of(const struct cosy_async *op)
+{
+	current = op->data;
+	return op->data;
+}
 
 static void drop_reply(struct connection *c)
 {
@@ -78,6 +87,7 @@ static void end(struct connection *c)
 		close(c->fd);
 	}
 	incoming_release(c->in);
+	current = NULL;
 	free(c);
 	worker_disconnected();
 }
@@ -176,7 +186,7 @@ static void cancelled(struct connection *c)
 
 static void received(struct cosy_async *op)
 {
-	struct connection *c = op->data;
+	struct connection *c = connection_of(op);
 	bool kept;
 
 	if (op->result > 0) {
@@ -223,7 +233,7 @@ static void linger(struct connection *c)
 
 static void lingered(struct cosy_async *op)
 {
-	struct connection *c = op->data;
+	struct connection *c = connection_of(op);
 
 	if (op->result > 0)
 		cosy_buffer_return(worker.loop, c->receive.buffer);
@@ -275,15 +285,17 @@ static void transfer(struct connection *c)
 
 static void writable(struct cosy_async *op)
 {
+	struct connection *c = connection_of(op);
+
 	if (op->result > 0)
-		transfer(op->data);
+		transfer(c);
 	else
-		end(op->data);
+		end(c);
 }
 
 static void sent(struct cosy_async *op)
 {
-	struct connection *c = op->data;
+	struct connection *c = connection_of(op);
 	struct reply *reply = c->reply;
 
 	if (op->result > (int64_t)reply->header)
@@ -353,6 +365,15 @@ void connections_expire(void)
 	deadline_expire(DEADLINE_IDLE, now - config.idle_timeout, expired);
 	deadline_expire(DEADLINE_SEND, now - config.send_timeout, expired);
 	deadline_expire(DEADLINE_LINGER, now - 2, expired);
+}
+
+void connections_report(void)
+{
+	const struct connection *c = current;
+
+	/* Before there is an answer, and after that, the request may just be changing. */
+	if (c)
+		log_stuck(c->client, c->reply ? c->in : NULL);
 }
 
 void connections_drain(void)

@@ -20,6 +20,9 @@ void connection_start(int fd, const struct sockaddr_storage *address);
 /** connections_expire() - end the connections that have waited too long */
 void connections_expire(void);
 
+/** connections_report() - name the connection whose callback runs; for a handler of signals */
+void connections_report(void);
+
 /** connections_drain() - end the connections that wait for another request */
 void connections_drain(void);
 

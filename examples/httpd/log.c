@@ -111,6 +111,24 @@ void log_request(const char *client, const struct request *request, const char *
 	have = (size_t)(to - buffer);
 }
 
+void log_stuck(const char *client, const struct incoming *in)
+{
+	char line[LINE], *to = line;
+	ssize_t n;
+
+	to = header_text(to, "worker ");
+	to = header_number(to, (uint64_t)getpid());
+	to = header_text(to, " is stuck: ");
+	to = header_text(to, client);
+	if (in) {
+		*to++ = ' ';
+		to = put_first_line(to, &in->request, in->bytes);
+	}
+	*to++ = '\n';
+	n = write(STDERR_FILENO, line, (size_t)(to - line));
+	(void)n;
+}
+
 void log_flush(void)
 {
 	static bool told;

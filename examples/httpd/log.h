@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "request.h"
+#include "incoming.h"
 
 /** log_to() - write lines to @fd from now on; -1: none */
 void log_to(int fd);
@@ -27,6 +27,13 @@ void log_time(time_t now);
  */
 void log_request(const char *client, const struct request *request, const char *base, int status,
 		 int64_t size);
+
+/**
+ * log_stuck() - write a message, in a handler of a signal
+ * @client: the address of the client whose request is answered
+ * @in:	    what it has sent; NULL: it may just be changing
+ */
+void log_stuck(const char *client, const struct incoming *in);
 
 /** log_flush() - write the lines; a message says if lines are lost */
 void log_flush(void);

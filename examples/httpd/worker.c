@@ -23,6 +23,8 @@
 #include "log.h"
 #include "reply.h"
 
+#define STUCK 10 /* Seconds until a worker that does not get on is reported. */
+
 struct worker worker;
 
 static struct cosy_async tick, stop_signal;
@@ -40,12 +42,20 @@ static void read_clock(void)
 	log_time(date);
 }
 
+/* A callback does not return. Others have to wait, and only a handler of a signal can tell. */
+static void stuck(int signal)
+{
+	connections_report();
+	(void)signal;
+}
+
 /* A worker without connections sleeps. */
 static void start_tick(void)
 {
 	static const struct timespec second = { .tv_sec = 1 };
 
 	if (!cosy_async_pending(&tick)) {
+		alarm(STUCK);
 		read_clock();
 		cosy_async_timer(worker.loop, &tick, &second, 0);
 	}
@@ -62,6 +72,8 @@ static void ticked(struct cosy_async *op)
 		cosy_loop_stop(worker.loop);
 	else if (worker.connections)
 		start_tick();
+	else
+		alarm(0);
 }
 
 void worker_end_if_idle(void)
@@ -152,10 +164,12 @@ static void start(const struct worker_files *files)
 		 */
 		.entries = config.connections + 2 * CONFIG_LISTEN_MAX * ACCEPT_OPERATIONS + 2,
 	};
+	const struct sigaction report = { .sa_handler = stuck, .sa_flags = SA_RESTART };
 	struct rlimit limit;
 	int err;
 
 	signal(SIGPIPE, SIG_IGN);
+	sigaction(SIGALRM, &report, NULL);
 	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);

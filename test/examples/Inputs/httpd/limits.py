@@ -9,6 +9,7 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
 
 from server import Server, check, until
@@ -152,6 +153,25 @@ def check_stopped(server):
     server.stop()
 
 
+def check_stuck(server):
+    """A worker whose callback does not return is reported, with the request: here nobody reads its log."""
+    fifo = os.path.join(server.directory, "fifo")
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    server.start(f"--access-log={fifo}")
+    client = server.client()
+    client.send(f"GET /small HTTP/1.1\r\nHost: x\r\nReferer: {1000 * chr(34)}\r\n\r\n" * 100)
+    name = f'worker {server.workers()[0]} is stuck: 127.0.0.1 "GET /small HTTP/1.1"\n'
+    until(lambda: server.messages() == name, "the callback is named")
+    os.set_blocking(reader, True)
+    threading.Thread(target=lambda: all(iter(lambda: os.read(reader, 65536), b"")), daemon=True).start()
+    for _ in range(100):
+        check(client.answer().body == b"small", "the worker goes on")
+    server.stop()
+    check(server.messages() == name, "it is reported once")
+    os.truncate(server.errors, 0)
+
+
 def check_descriptors(server):
     """Without descriptors the server waits; it does not spin, and it serves again."""
 
@@ -242,7 +262,7 @@ def main():
     server.write("small", b"small")
     server.write("large", LARGE)
     for part in (check_times, check_drip, check_connections, check_rate, check_buffers, check_stopped,
-                 check_descriptors, check_vanishing, check_files):
+                 check_stuck, check_descriptors, check_vanishing, check_files):
         if not sys.argv[2:] or part.__name__[6:] in sys.argv[2:]:
             part(server)
     server.remove()
