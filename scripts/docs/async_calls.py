@@ -94,7 +94,8 @@ def submitter(call, does_not_wait):
     if call.name in SUBMIT:
         return f"cosy_submit_{SUBMIT[call.name]}(loop, op"
     if call.name in does_not_wait:
-        return f"cosy_submit_call(loop, op, {number}, {len(call.args)}"
+        of = "descriptor_call" if call.args.startswith("d") else "call"
+        return f"cosy_submit_{of}(loop, op, {number}, {len(call.args)}"
     return f"cosy_async_call(loop, op, {number}"
 
 

@@ -83,7 +83,7 @@ cosy_async_pwritev2(struct cosy_loop *loop, struct cosy_async *op, int fd, const
 static inline int
 cosy_async_lseek(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t offset, int64_t whence)
 {
-	return cosy_submit_call(loop, op, 8 /* lseek */, 3, (uint64_t)fd, (uint64_t)offset, (uint64_t)whence, 0, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 8 /* lseek */, 3, (uint64_t)fd, (uint64_t)offset, (uint64_t)whence, 0, 0, 0);
 }
 
 static inline int
@@ -101,7 +101,7 @@ cosy_async_close_range(struct cosy_loop *loop, struct cosy_async *op, int fd, in
 static inline int
 cosy_async_dup(struct cosy_loop *loop, struct cosy_async *op, int fd)
 {
-	return cosy_submit_call(loop, op, 32 /* dup */, 1, (uint64_t)fd, 0, 0, 0, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 32 /* dup */, 1, (uint64_t)fd, 0, 0, 0, 0, 0);
 }
 
 static inline int
@@ -119,7 +119,7 @@ cosy_async_dup3(struct cosy_loop *loop, struct cosy_async *op, int oldfd, int ne
 static inline int
 cosy_async_fstat(struct cosy_loop *loop, struct cosy_async *op, int fd, void *buffer)
 {
-	return cosy_submit_call(loop, op, 5 /* fstat */, 2, (uint64_t)fd, (uintptr_t)buffer, 0, 0, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 5 /* fstat */, 2, (uint64_t)fd, (uintptr_t)buffer, 0, 0, 0, 0);
 }
 
 static inline int
@@ -257,13 +257,13 @@ cosy_async_vmsplice(struct cosy_loop *loop, struct cosy_async *op, int fd, const
 static inline int
 cosy_async_open(struct cosy_loop *loop, struct cosy_async *op, const char *path, int64_t flags, int64_t mode)
 {
-	return cosy_submit_call(loop, op, 257 /* openat */, 4, (uint64_t)-100, (uintptr_t)path, (uint64_t)flags, (uint64_t)mode, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 257 /* openat */, 4, (uint64_t)-100, (uintptr_t)path, (uint64_t)flags, (uint64_t)mode, 0, 0);
 }
 
 static inline int
 cosy_async_openat(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *path, int64_t flags, int64_t mode)
 {
-	return cosy_submit_call(loop, op, 257 /* openat */, 4, (uint64_t)dirfd, (uintptr_t)path, (uint64_t)flags, (uint64_t)mode, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 257 /* openat */, 4, (uint64_t)dirfd, (uintptr_t)path, (uint64_t)flags, (uint64_t)mode, 0, 0);
 }
 
 static inline int
@@ -275,25 +275,25 @@ cosy_async_creat(struct cosy_loop *loop, struct cosy_async *op, const char *path
 static inline int
 cosy_async_stat(struct cosy_loop *loop, struct cosy_async *op, const char *path, void *buffer)
 {
-	return cosy_submit_call(loop, op, 262 /* newfstatat */, 4, (uint64_t)-100, (uintptr_t)path, (uintptr_t)buffer, 0, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 262 /* newfstatat */, 4, (uint64_t)-100, (uintptr_t)path, (uintptr_t)buffer, 0, 0, 0);
 }
 
 static inline int
 cosy_async_lstat(struct cosy_loop *loop, struct cosy_async *op, const char *path, void *buffer)
 {
-	return cosy_submit_call(loop, op, 262 /* newfstatat */, 4, (uint64_t)-100, (uintptr_t)path, (uintptr_t)buffer, 256, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 262 /* newfstatat */, 4, (uint64_t)-100, (uintptr_t)path, (uintptr_t)buffer, 256, 0, 0);
 }
 
 static inline int
 cosy_async_fstatat(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *path, void *buffer, int64_t flag)
 {
-	return cosy_submit_call(loop, op, 262 /* newfstatat */, 4, (uint64_t)dirfd, (uintptr_t)path, (uintptr_t)buffer, (uint64_t)flag, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 262 /* newfstatat */, 4, (uint64_t)dirfd, (uintptr_t)path, (uintptr_t)buffer, (uint64_t)flag, 0, 0);
 }
 
 static inline int
 cosy_async_statx(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *path, int64_t flags, int64_t mask, void *buffer)
 {
-	return cosy_submit_call(loop, op, 332 /* statx */, 5, (uint64_t)dirfd, (uintptr_t)path, (uint64_t)flags, (uint64_t)mask, (uintptr_t)buffer, 0);
+	return cosy_submit_descriptor_call(loop, op, 332 /* statx */, 5, (uint64_t)dirfd, (uintptr_t)path, (uint64_t)flags, (uint64_t)mask, (uintptr_t)buffer, 0);
 }
 
 static inline int
@@ -311,7 +311,7 @@ cosy_async_access(struct cosy_loop *loop, struct cosy_async *op, const char *pat
 static inline int
 cosy_async_faccessat(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *path, int64_t mode, int64_t flags)
 {
-	return cosy_submit_call(loop, op, 439 /* faccessat2 */, 4, (uint64_t)dirfd, (uintptr_t)path, (uint64_t)mode, (uint64_t)flags, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 439 /* faccessat2 */, 4, (uint64_t)dirfd, (uintptr_t)path, (uint64_t)mode, (uint64_t)flags, 0, 0);
 }
 
 static inline int
@@ -573,7 +573,7 @@ cosy_async_epoll_create1(struct cosy_loop *loop, struct cosy_async *op, int64_t 
 static inline int
 cosy_async_epoll_ctl(struct cosy_loop *loop, struct cosy_async *op, int epfd, int64_t operation, int fd, const void *event)
 {
-	return cosy_submit_call(loop, op, 233 /* epoll_ctl */, 4, (uint64_t)epfd, (uint64_t)operation, (uint64_t)fd, (uintptr_t)event, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 233 /* epoll_ctl */, 4, (uint64_t)epfd, (uint64_t)operation, (uint64_t)fd, (uintptr_t)event, 0, 0);
 }
 
 static inline int
@@ -603,7 +603,7 @@ cosy_async_eventfd(struct cosy_loop *loop, struct cosy_async *op, int64_t size, 
 static inline int
 cosy_async_signalfd(struct cosy_loop *loop, struct cosy_async *op, int ufd, const void *user_mask, int64_t flags)
 {
-	return cosy_submit_call(loop, op, 289 /* signalfd4 */, 4, (uint64_t)ufd, (uintptr_t)user_mask, 8, (uint64_t)flags, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 289 /* signalfd4 */, 4, (uint64_t)ufd, (uintptr_t)user_mask, 8, (uint64_t)flags, 0, 0);
 }
 
 static inline int
@@ -615,13 +615,13 @@ cosy_async_timerfd_create(struct cosy_loop *loop, struct cosy_async *op, int64_t
 static inline int
 cosy_async_timerfd_settime(struct cosy_loop *loop, struct cosy_async *op, int ufd, int64_t flags, const void *utmr, void *otmr)
 {
-	return cosy_submit_call(loop, op, 286 /* timerfd_settime */, 4, (uint64_t)ufd, (uint64_t)flags, (uintptr_t)utmr, (uintptr_t)otmr, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 286 /* timerfd_settime */, 4, (uint64_t)ufd, (uint64_t)flags, (uintptr_t)utmr, (uintptr_t)otmr, 0, 0);
 }
 
 static inline int
 cosy_async_timerfd_gettime(struct cosy_loop *loop, struct cosy_async *op, int ufd, void *otmr)
 {
-	return cosy_submit_call(loop, op, 287 /* timerfd_gettime */, 2, (uint64_t)ufd, (uintptr_t)otmr, 0, 0, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 287 /* timerfd_gettime */, 2, (uint64_t)ufd, (uintptr_t)otmr, 0, 0, 0, 0);
 }
 
 static inline int
@@ -645,7 +645,7 @@ cosy_async_inotify_add_watch(struct cosy_loop *loop, struct cosy_async *op, int 
 static inline int
 cosy_async_inotify_rm_watch(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t wd)
 {
-	return cosy_submit_call(loop, op, 255 /* inotify_rm_watch */, 2, (uint64_t)fd, (uint64_t)wd, 0, 0, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 255 /* inotify_rm_watch */, 2, (uint64_t)fd, (uint64_t)wd, 0, 0, 0, 0);
 }
 
 static inline int
@@ -681,13 +681,13 @@ cosy_async_socketpair(struct cosy_loop *loop, struct cosy_async *op, int64_t dom
 static inline int
 cosy_async_bind(struct cosy_loop *loop, struct cosy_async *op, int fd, const void *address, uint64_t size)
 {
-	return cosy_submit_call(loop, op, 49 /* bind */, 3, (uint64_t)fd, (uintptr_t)address, (uint64_t)size, 0, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 49 /* bind */, 3, (uint64_t)fd, (uintptr_t)address, (uint64_t)size, 0, 0, 0);
 }
 
 static inline int
 cosy_async_listen(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t backlog)
 {
-	return cosy_submit_call(loop, op, 50 /* listen */, 2, (uint64_t)fd, (uint64_t)backlog, 0, 0, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 50 /* listen */, 2, (uint64_t)fd, (uint64_t)backlog, 0, 0, 0, 0);
 }
 
 static inline int
@@ -759,31 +759,31 @@ cosy_async_recvmmsg(struct cosy_loop *loop, struct cosy_async *op, int fd, void 
 static inline int
 cosy_async_shutdown(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t how)
 {
-	return cosy_submit_call(loop, op, 48 /* shutdown */, 2, (uint64_t)fd, (uint64_t)how, 0, 0, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 48 /* shutdown */, 2, (uint64_t)fd, (uint64_t)how, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getsockname(struct cosy_loop *loop, struct cosy_async *op, int fd, void *address, void *size)
 {
-	return cosy_submit_call(loop, op, 51 /* getsockname */, 3, (uint64_t)fd, (uintptr_t)address, (uintptr_t)size, 0, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 51 /* getsockname */, 3, (uint64_t)fd, (uintptr_t)address, (uintptr_t)size, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getpeername(struct cosy_loop *loop, struct cosy_async *op, int fd, void *address, void *size)
 {
-	return cosy_submit_call(loop, op, 52 /* getpeername */, 3, (uint64_t)fd, (uintptr_t)address, (uintptr_t)size, 0, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 52 /* getpeername */, 3, (uint64_t)fd, (uintptr_t)address, (uintptr_t)size, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getsockopt(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t level, int64_t optname, void *optval, void *optlen)
 {
-	return cosy_submit_call(loop, op, 55 /* getsockopt */, 5, (uint64_t)fd, (uint64_t)level, (uint64_t)optname, (uintptr_t)optval, (uintptr_t)optlen, 0);
+	return cosy_submit_descriptor_call(loop, op, 55 /* getsockopt */, 5, (uint64_t)fd, (uint64_t)level, (uint64_t)optname, (uintptr_t)optval, (uintptr_t)optlen, 0);
 }
 
 static inline int
 cosy_async_setsockopt(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t level, int64_t optname, const void *optval, uint64_t optlen)
 {
-	return cosy_submit_call(loop, op, 54 /* setsockopt */, 5, (uint64_t)fd, (uint64_t)level, (uint64_t)optname, (uintptr_t)optval, (uint64_t)optlen, 0);
+	return cosy_submit_descriptor_call(loop, op, 54 /* setsockopt */, 5, (uint64_t)fd, (uint64_t)level, (uint64_t)optname, (uintptr_t)optval, (uint64_t)optlen, 0);
 }
 
 static inline int
@@ -1083,13 +1083,13 @@ cosy_async_pidfd_open(struct cosy_loop *loop, struct cosy_async *op, int64_t pid
 static inline int
 cosy_async_pidfd_getfd(struct cosy_loop *loop, struct cosy_async *op, int pidfd, int fd, int64_t flags)
 {
-	return cosy_submit_call(loop, op, 438 /* pidfd_getfd */, 3, (uint64_t)pidfd, (uint64_t)fd, (uint64_t)flags, 0, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 438 /* pidfd_getfd */, 3, (uint64_t)pidfd, (uint64_t)fd, (uint64_t)flags, 0, 0, 0);
 }
 
 static inline int
 cosy_async_pidfd_send_signal(struct cosy_loop *loop, struct cosy_async *op, int pidfd, int64_t sig, const void *info, int64_t flags)
 {
-	return cosy_submit_call(loop, op, 424 /* pidfd_send_signal */, 4, (uint64_t)pidfd, (uint64_t)sig, (uintptr_t)info, (uint64_t)flags, 0, 0);
+	return cosy_submit_descriptor_call(loop, op, 424 /* pidfd_send_signal */, 4, (uint64_t)pidfd, (uint64_t)sig, (uintptr_t)info, (uint64_t)flags, 0, 0);
 }
 
 static inline int

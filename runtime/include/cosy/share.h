@@ -15,7 +15,7 @@
  * and nothing else sees them.
  *
  * A descriptor of a share is a number that no open() returns: only the functions of this header take
- * it, all others fail with EBADF. Functions return -errno. They are thread-safe, and several threads may
+ * it, and operations and functions of loops (cosy/async.h), all others fail with EBADF. Functions return -errno. They are thread-safe, and several threads may
  * use a share, which then share its lock. A child of fork() cannot use the shares of its parent, and does
  * not have their descriptors; exec() closes them. All descriptors of a share are closed with it.
  *
@@ -41,6 +41,9 @@ extern "C" {
 /** struct cosy_share - a table of descriptors; opaque */
 struct cosy_share;
 
+struct cosy_async;
+struct cosy_loop;
+
 /**
  * struct cosy_share_options - options of cosy_share_create()
  * @struct_size: sizeof(struct cosy_share_options)
@@ -59,13 +62,16 @@ struct cosy_share_options {
  * The maxima of all shares and the descriptors in the process's table must not be more than
  * RLIMIT_NOFILE together.
  *
- * Return: 0; -EINVAL (an option), -EMFILE, -ENFILE, -EDQUOT, -ENOMEM.
+ * Return: 0; -EINVAL (an option), -EMFILE (also if the process has 1024 shares), -ENFILE, -EDQUOT, -ENOMEM.
  */
 int cosy_share_create(struct cosy_share **share, const struct cosy_share_options *options);
 
 /**
  * cosy_share_destroy() - close all descriptors of a share, and free it
- * @share: the share, which no other thread uses; or NULL
+ * @share: the share, or NULL; no other thread calls a function of this header with it
+ *
+ * Operations of loops that wait for its descriptors are cancelled. If a thread of a loop makes a call in
+ * it, that call goes on.
  */
 void cosy_share_destroy(struct cosy_share *share);
 
@@ -84,6 +90,23 @@ void cosy_share_destroy(struct cosy_share *share);
  * call in shares), -EMFILE (the share has its maximum), -EPERM (in a child).
  */
 long cosy_share_syscall(struct cosy_share *share, long nr, const uint64_t args[6]);
+
+/**
+ * cosy_share_async() - submit a system call in a share
+ * @share: the share
+ * @loop:  the loop that executes it (cosy/async.h)
+ * @op:	   receives the result: as of cosy_share_syscall(), or -ECANCELED
+ * @nr:	   the number of the call
+ * @args:  its arguments, which are read now
+ *
+ * For calls whose share no argument names: to open a file, or to copy an ordinary descriptor. For
+ * others cosy_async_call() does the same, as do the functions of cosy/async-calls.h.
+ *
+ * Return: as cosy_async_call(); -EINVAL (no such call in shares); -EBADF (it waits for a descriptor, which
+ * is not of this share).
+ */
+int cosy_share_async(struct cosy_share *share, struct cosy_loop *loop, struct cosy_async *op, long nr,
+		     const uint64_t args[6]);
 
 /**
  * cosy_share_open() - open a file

@@ -181,6 +181,17 @@ static inline int cosy_submit_call(struct cosy_loop *loop, struct cosy_async *op
 	return 0;
 }
 
+/** cosy_submit_descriptor_call() - the same for a call whose first argument is a descriptor */
+static inline int cosy_submit_descriptor_call(struct cosy_loop *loop, struct cosy_async *op,
+					      uint32_t nr, unsigned int n, uint64_t a0, uint64_t a1,
+					      uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)
+{
+	/* The ring has no descriptors of shares. */
+	if (__builtin_expect((int32_t)a0 >= 1 << 30, 0))
+		return cosy_async_call(loop, op, nr, a0, a1, a2, a3, a4, a5);
+	return cosy_submit_call(loop, op, nr, n, a0, a1, a2, a3, a4, a5);
+}
+
 /** cosy_submit_send() - cosy_async_call() for sendto() */
 static inline int cosy_submit_send(struct cosy_loop *loop, struct cosy_async *op, uint64_t fd,
 				   uint64_t buffer, uint64_t size, uint64_t flags, uint64_t address,
@@ -188,7 +199,8 @@ static inline int cosy_submit_send(struct cosy_loop *loop, struct cosy_async *op
 {
 	struct cosy_submit *s = *(struct cosy_submit **)(void *)loop;
 
-	if (__builtin_expect((flags & COSY_SUBMIT_SEND_UNUSUAL) || address ||
+	if (__builtin_expect((uint32_t)fd >= COSY_SUBMIT_MAX_FD || address ||
+			     (flags & COSY_SUBMIT_SEND_UNUSUAL) ||
 			     !cosy_submit_begin_op(s, op), 0))
 		return cosy_async_call(loop, op, 44 /* sendto */, fd, buffer, size, flags, address,
 				       length);

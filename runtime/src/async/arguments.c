@@ -110,14 +110,19 @@ bool cosy_has_wrong_message(const struct cosy_async_entry *entry)
 	return result == -EFAULT || result == -EINVAL || result == -EMSGSIZE;
 }
 
+static long read_name_of(int fd, void *name)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return cosy_sys(SYS_readlink, (long)path, (long)name, 31);
+}
+
 /* Read the name of a descriptor's file. It is cut off, or empty if there is no /proc. */
 static void read_name(int fd, char name[32])
 {
-	char path[32];
-	long length;
+	long length = cosy_fd_lend(fd, read_name_of, name);
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	length = cosy_sys(SYS_readlink, (long)path, (long)name, 31);
 	name[length < 0 ? 0 : length] = 0;
 }
 
@@ -154,7 +159,7 @@ static bool reads_too_little(const char name[32], uint64_t bytes)
 /* Get the mode of a terminal. Return false for another file. */
 static bool terminal_mode(int fd, struct termios *mode)
 {
-	return !cosy_sys(SYS_ioctl, fd, TCGETS, (long)mode);
+	return !cosy_fd_ask(SYS_ioctl, fd, TCGETS, (long)mode);
 }
 
 /* Return true if a read of a terminal ends without input: after a time, or at once. */
@@ -165,7 +170,7 @@ static bool ends_without_input(int fd)
 
 	/* A master has the mode of its slave, which does not apply to it. */
 	return terminal_mode(fd, &mode) && !(mode.c_lflag & ICANON) && !mode.c_cc[VMIN] &&
-	       cosy_sys(SYS_ioctl, fd, TIOCGPTN, (long)&number) < 0;
+	       cosy_fd_ask(SYS_ioctl, fd, TIOCGPTN, (long)&number) < 0;
 }
 
 /* Return how a read of @bytes begins. For a vector, they are those of the first piece. */
@@ -223,7 +228,7 @@ static enum cosy_beginning write_beginning(const struct cosy_loop *loop,
 	if (entry->nr == SYS_write && !entry->args[2])
 		return COSY_BEGIN_ATTEMPT;
 	/* If the kernel has added too much to an eventfd, it has no room for 0: this is an event. */
-	if (cosy_sys(SYS_poll, (long)&poll, 1, 0))
+	if (cosy_fd_poll(&poll))
 		return COSY_BEGIN_WAITING;
 	read_name(poll.fd, name);
 	if (!strcmp(name, "anon_inode:[eventfd]"))
@@ -240,8 +245,8 @@ static bool has_no_position(const struct cosy_slot *s, const struct cosy_async_e
 	if (entry->nr == SYS_preadv2 || entry->nr == SYS_pwritev2)
 		names = (int64_t)entry->args[3] != -1;
 	/* With such an address a call fails in any case, and does not wait. */
-	return names && cosy_sys6(s->how == COSY_HOW_READ ? SYS_pread64 : SYS_pwrite64, s->fd, -1,
-				  1, 0, 0, 0) == -ESPIPE;
+	return names && cosy_fd_call(s->how == COSY_HOW_READ ? SYS_pread64 : SYS_pwrite64, s->fd,
+				     -1, 1, 0, 0, 0) == -ESPIPE;
 }
 
 enum cosy_beginning cosy_polled_beginning(const struct cosy_loop *loop,
@@ -283,7 +288,7 @@ bool cosy_time_is_readable(const struct timespec *time)
 
 bool cosy_blocks(const struct cosy_slot *s)
 {
-	long flags = cosy_sys(SYS_fcntl, s->fd, F_GETFL, 0);
+	long flags = cosy_fd_call(SYS_fcntl, s->fd, F_GETFL, 0, 0, 0, 0);
 	long mode = flags & O_ACCMODE;
 
 	/* Otherwise the call fails, and there may never be an event. */
@@ -358,5 +363,9 @@ bool cosy_slot_uses(const struct cosy_loop *loop, uint32_t slot, uint32_t first,
 
 	if (loop->slots.all[slot].how == COSY_HOW_POLL)
 		return polls(entry, first, last);
+	/* All of a share, when that ends. */
+	if (loop->slots.all[slot].how == COSY_HOW_IN_SHARE)
+		return cosy_share_first(loop->slots.all[slot].share) >= first &&
+		       cosy_share_last(loop->slots.all[slot].share) <= last;
 	return cosy_call_uses(entry->nr, (const uint64_t *)entry->args, first, last);
 }

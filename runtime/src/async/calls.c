@@ -113,6 +113,9 @@ void cosy_closed_range(long nr, const uint64_t args[6], uint32_t *first, uint32_
 	case SYS_close_range:
 		*first = (uint32_t)args[0];
 		*last = (uint32_t)args[1];
+		/* It does not close the descriptors of shares. */
+		if (*last >= COSY_OF_SHARE)
+			*last = COSY_OF_SHARE - 1;
 		if (args[2]) {
 			*first = 1;
 			*last = 0;

@@ -11,6 +11,14 @@
 
 #include <linux/cosy_async.h>
 
+/*
+ * A descriptor of a share (cosy/share.h) consists of this bit, the number of the share, and that in its
+ * table. As in linux/cosy_share.h, which <cosy/team.h> excludes.
+ */
+#define COSY_OF_SHARE		(1u << 30)
+#define COSY_OF_SHARE_SHIFT	20
+#define COSY_SHARES_MAX		1024u
+
 /** enum cosy_how - how a call waits (waits.def) */
 enum cosy_how {
 	COSY_HOW_DISK,		/* for a limited time: a thread makes it */
@@ -31,6 +39,7 @@ enum cosy_how {
 	COSY_HOW_THREAD,
 	COSY_HOW_TIMED,		/* the same; a signal neither ends nor restarts it */
 	COSY_HOW_COMPOUND,	/* not a call: the module runs a compound */
+	COSY_HOW_IN_SHARE,	/* any call that does not wait for a descriptor, in a share */
 };
 
 /** cosy_how() - return how a call waits */

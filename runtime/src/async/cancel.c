@@ -28,7 +28,8 @@ static void cancel_call(struct cosy_loop *loop, uint32_t slot)
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
 	cosy_end(loop, slot, must_be_made(&loop->slots.all[slot]) ?
-				     cosy_sys_args(entry->nr, entry->args) : -ECANCELED);
+				     cosy_call_anywhere(entry->nr, (const uint64_t *)entry->args) :
+				     -ECANCELED);
 }
 
 int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
@@ -251,7 +252,7 @@ static void let_calls_begin(const struct cosy_loop *loop, const struct cosy_pool
 /* Cancel all entries on descriptors but those in the ring, and forget the descriptors. */
 static int cancel_and_forget(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
-	const uint32_t end = loop->fds.nchunks * COSY_CHUNK;
+	const uint32_t end = cosy_descriptors_end(&loop->fds, first);
 	int cancelled = cancel_queued(loop, &loop->threads.disk, first, last) +
 			cancel_queued(loop, &loop->threads.waits, first, last) +
 			cosy_module_interrupt(loop, first, last);

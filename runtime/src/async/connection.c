@@ -53,13 +53,14 @@ bool cosy_connection_made(const struct cosy_async_entry *entry, int fd, long *re
 	long err;
 
 	/* An event that was reported before a callback may be one of the previous file. */
-	if (!cosy_sys(SYS_poll, (long)&poll, 1, 0))
+	if (!cosy_fd_poll(&poll))
 		return false;
 	if (connect_tells(fd)) {
-		*result = cosy_sys(SYS_connect, fd, (long)entry->args[1], (long)entry->args[2]);
+		*result = cosy_fd_call(SYS_connect, fd, (long)entry->args[1], (long)entry->args[2], 0, 0,
+				       0);
 		return *result != -EALREADY;
 	}
-	err = cosy_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_ERROR, (long)&error, (long)&size, 0);
+	err = cosy_fd_call(SYS_getsockopt, fd, SOL_SOCKET, SO_ERROR, (long)&error, (long)&size, 0);
 	*result = err < 0 ? err : -error;
 	return true;
 }
@@ -111,7 +112,7 @@ static bool tcp_is_empty(int fd)
 {
 	int bytes = 0;
 
-	return !cosy_sys(SYS_ioctl, fd, FIONREAD, (long)&bytes) && !bytes;
+	return !cosy_fd_ask(SYS_ioctl, fd, FIONREAD, (long)&bytes) && !bytes;
 }
 
 /* Take the error of a call that waits to send on a stream of AF_UNIX, and ends. */
@@ -127,7 +128,7 @@ bool cosy_connection_send_ended(const struct cosy_slot *s, const struct cosy_des
 {
 	/* Without bytes the call does nothing else, and never waits. */
 	if (s->list != COSY_LIST_OUT || d->kind != COSY_KIND_SOCKET || d->type != SOCK_STREAM ||
-	    !is_unix(s->fd) || cosy_sys6(SYS_sendto, s->fd, 0, 0, MSG_NOSIGNAL, 0, 0) != -EPIPE)
+	    !is_unix(s->fd) || cosy_fd_call(SYS_sendto, s->fd, 0, 0, MSG_NOSIGNAL, 0, 0) != -EPIPE)
 		return false;
 	*error = unix_send_error(s->fd);
 	return true;
@@ -142,7 +143,7 @@ bool cosy_connection_ended(const struct cosy_loop *loop, uint32_t slot, int *err
 
 	/* An event that was reported before a callback may be one of the previous file. */
 	if (d->kind != COSY_KIND_SOCKET || d->type != SOCK_STREAM ||
-	    cosy_sys(SYS_poll, (long)&poll, 1, 0) <= 0 || !(poll.revents & POLLHUP))
+	    cosy_fd_poll(&poll) <= 0 || !(poll.revents & POLLHUP))
 		return false;
 	*error = 0;
 	if (s->list == COSY_LIST_OUT && is_unix(s->fd)) {
@@ -158,7 +159,7 @@ static bool is_shut_down(int fd)
 {
 	struct pollfd poll = { .fd = fd, .events = POLLRDHUP };
 
-	return cosy_sys(SYS_poll, (long)&poll, 1, 0) > 0 && poll.revents & POLLRDHUP;
+	return cosy_fd_poll(&poll) > 0 && poll.revents & POLLRDHUP;
 }
 
 bool cosy_connection_is_shut_down(const struct cosy_slot *s, const struct cosy_descriptor *d)
@@ -172,7 +173,7 @@ bool cosy_connection_is_over(int fd)
 {
 	char byte;
 
-	return is_shut_down(fd) && cosy_sys6(SYS_recvfrom, fd, (long)&byte, 1,
+	return is_shut_down(fd) && cosy_fd_call(SYS_recvfrom, fd, (long)&byte, 1,
 					     MSG_PEEK | MSG_DONTWAIT, 0, 0) == -EAGAIN;
 }
 
@@ -180,7 +181,7 @@ bool cosy_connection_is_at_mark(int fd)
 {
 	int is = 0;
 
-	return !cosy_sys(SYS_ioctl, fd, SIOCATMARK, (long)&is) && is;
+	return !cosy_fd_ask(SYS_ioctl, fd, SIOCATMARK, (long)&is) && is;
 }
 
 bool cosy_connection_lingers(const struct cosy_loop *loop, int fd)
@@ -191,7 +192,7 @@ bool cosy_connection_lingers(const struct cosy_loop *loop, int fd)
 
 	if (d && d->kind != COSY_KIND_UNKNOWN && d->kind != COSY_KIND_SOCKET)
 		return false;
-	return !cosy_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_LINGER, (long)&linger,
+	return !cosy_fd_call(SYS_getsockopt, fd, SOL_SOCKET, SO_LINGER, (long)&linger,
 			  (long)&size, 0) &&
 	       linger.l_onoff && linger.l_linger;
 }

@@ -117,8 +117,11 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 		cosy_task_ask(task);
 		return false;
 	}
-	/* The module would resume it while a thread runs a callback of its colour. */
-	if (task->has_colour)
+	/*
+	 * The module would resume it while a thread runs a callback of its colour. And it makes the
+	 * calls in the process's table: a descriptor may be of a share.
+	 */
+	if (task->has_colour || cosy_has_shares())
 		return false;
 	reserved = cosy_reserved_get(region, COSY_EXECUTOR_KERNEL, &diag);
 	if (!reserved)

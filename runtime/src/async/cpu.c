@@ -237,8 +237,8 @@ int cosy_cpu_choose(struct cosy_loop *loop, uint32_t on, long nr, const uint64_t
 	uint32_t first, last;
 
 	*cpu = NULL;
-	/* Operations that only wait need no processor. */
-	if (how == COSY_HOW_POLL || how == COSY_HOW_SLEEP || how == COSY_HOW_SIGNAL)
+	/* Operations that only wait need no processor, and a share is not shared with one. */
+	if (cosy_names_share(nr, args) || how == COSY_HOW_POLL || how == COSY_HOW_SLEEP || how == COSY_HOW_SIGNAL)
 		return 0;
 	if (how == COSY_HOW_CLOSE) {
 		if (nr == SYS_close) {

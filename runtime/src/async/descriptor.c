@@ -26,30 +26,81 @@
 #include "descriptor.h"
 #include "slot.h"
 
-static bool grow(struct cosy_descriptors *fds, uint32_t nchunks)
+/* Make room for a chunk in a table of @nchunks. */
+static bool grow(struct cosy_descriptor ***table, uint32_t *nchunks, uint32_t chunk)
 {
-	struct cosy_descriptor **chunks =
-		realloc(fds->chunks, nchunks * sizeof(*chunks));
+	struct cosy_descriptor **chunks;
 
+	if (chunk < *nchunks)
+		return true;
+	chunks = realloc(*table, (chunk + 1) * sizeof(*chunks));
 	if (!chunks)
 		return false;
-	memset(chunks + fds->nchunks, 0,
-	       (nchunks - fds->nchunks) * sizeof(*chunks));
-	fds->chunks = chunks;
-	fds->nchunks = nchunks;
+	memset(chunks + *nchunks, 0, (chunk + 1 - *nchunks) * sizeof(*chunks));
+	*table = chunks;
+	*nchunks = chunk + 1;
 	return true;
+}
+
+static uint32_t share_of(uint32_t fd)
+{
+	return (fd - COSY_OF_SHARE) >> COSY_OF_SHARE_SHIFT;
+}
+
+static uint32_t number_in_share(uint32_t fd)
+{
+	return fd & ((1u << COSY_OF_SHARE_SHIFT) - 1);
+}
+
+struct cosy_descriptor *cosy_descriptor_of_share(const struct cosy_descriptors *fds, int fd)
+{
+	const uint32_t number = number_in_share((uint32_t)fd), chunk = number / COSY_CHUNK;
+	const struct cosy_share_descriptors *share;
+
+	if (!fds->shares)
+		return NULL;
+	share = &fds->shares[share_of((uint32_t)fd)];
+	return chunk < share->nchunks && share->chunks[chunk] ?
+		       &share->chunks[chunk][number % COSY_CHUNK] : NULL;
+}
+
+uint32_t cosy_descriptors_end(const struct cosy_descriptors *fds, uint32_t fd)
+{
+	if (!cosy_is_of_share((int)fd))
+		return fds->nchunks * COSY_CHUNK;
+	if (!fds->shares)
+		return 0;
+	return cosy_share_first(share_of(fd)) + fds->shares[share_of(fd)].nchunks * COSY_CHUNK;
+}
+
+/* Return the place of a descriptor's chunk. Return NULL without memory, or for an invalid number. */
+static struct cosy_descriptor **place_of_chunk(struct cosy_descriptors *fds, int fd)
+{
+	const uint32_t chunk = (uint32_t)fd / COSY_CHUNK;
+	struct cosy_share_descriptors *share;
+
+	if (fd < 0)
+		return NULL;
+	if (!cosy_is_of_share(fd))
+		return (uint32_t)fd < COSY_MAX_FD && grow(&fds->chunks, &fds->nchunks, chunk) ?
+			       &fds->chunks[chunk] : NULL;
+	if (!fds->shares)
+		fds->shares = calloc(COSY_SHARES_MAX, sizeof(*fds->shares));
+	if (!fds->shares)
+		return NULL;
+	share = &fds->shares[share_of((uint32_t)fd)];
+	return grow(&share->chunks, &share->nchunks, number_in_share((uint32_t)fd) / COSY_CHUNK) ?
+		       &share->chunks[number_in_share((uint32_t)fd) / COSY_CHUNK] : NULL;
 }
 
 struct cosy_descriptor *cosy_descriptor(struct cosy_descriptors *fds, int fd)
 {
-	uint32_t chunk = (uint32_t)fd / COSY_CHUNK;
-	struct cosy_descriptor *d = cosy_descriptor_find(fds, fd);
+	struct cosy_descriptor *d = cosy_descriptor_find(fds, fd), **place;
 
-	if (d || fd < 0 || (uint32_t)fd >= COSY_MAX_FD)
+	if (d)
 		return d;
-	if (chunk >= fds->nchunks && !grow(fds, chunk + 1))
-		return NULL;
-	d = malloc(COSY_CHUNK * sizeof(*d));
+	place = place_of_chunk(fds, fd);
+	d = place ? malloc(COSY_CHUNK * sizeof(*d)) : NULL;
 	if (!d)
 		return NULL;
 	for (uint32_t i = 0; i < COSY_CHUNK; i++) {
@@ -57,7 +108,7 @@ struct cosy_descriptor *cosy_descriptor(struct cosy_descriptors *fds, int fd)
 		for (int list = 0; list < COSY_LISTS; list++)
 			d[i].head[list] = d[i].tail[list] = COSY_NO_SLOT;
 	}
-	fds->chunks[chunk] = d;
+	*place = d;
 	return &d[(uint32_t)fd % COSY_CHUNK];
 }
 
@@ -69,11 +120,19 @@ int cosy_descriptors_create(struct cosy_descriptors *fds, struct cosy_slot *slot
 	return fds->used ? 0 : -ENOMEM;
 }
 
+static void free_chunks(struct cosy_descriptor **chunks, uint32_t nchunks)
+{
+	for (uint32_t i = 0; i < nchunks; i++)
+		free(chunks[i]);
+	free(chunks);
+}
+
 void cosy_descriptors_destroy(struct cosy_descriptors *fds)
 {
-	for (uint32_t i = 0; i < fds->nchunks; i++)
-		free(fds->chunks[i]);
-	free(fds->chunks);
+	free_chunks(fds->chunks, fds->nchunks);
+	for (uint32_t i = 0; fds->shares && i < COSY_SHARES_MAX; i++)
+		free_chunks(fds->shares[i].chunks, fds->shares[i].nchunks);
+	free(fds->shares);
 	free(fds->unwanted);
 	free(fds->used);
 }
@@ -149,7 +208,7 @@ int cosy_socket_option(int fd, int option)
 	int value = 0;
 	socklen_t size = sizeof(value);
 
-	cosy_sys6(SYS_getsockopt, fd, SOL_SOCKET, option, (long)&value, (long)&size, 0);
+	cosy_fd_call(SYS_getsockopt, fd, SOL_SOCKET, option, (long)&value, (long)&size, 0);
 	return value;
 }
 
@@ -158,7 +217,7 @@ int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
 	struct stat st;
 	long err;
 
-	err = cosy_sys(SYS_fstat, fd, (long)&st, 0);
+	err = cosy_fd_call(SYS_fstat, fd, (long)&st, 0, 0, 0, 0);
 	if (err < 0)
 		return (int)err;
 	d->polled = 0;
@@ -277,8 +336,7 @@ static long control(const struct cosy_descriptors *fds, int op, int fd,
 {
 	struct epoll_event event = { .events = events, .data.fd = fd };
 
-	return cosy_sys6(SYS_epoll_ctl, fds->epoll, op, fd, (long)&event, 0,
-			 0);
+	return cosy_fd_control(fds->epoll, op, fd, &event);
 }
 
 /* @changes: let epoll report only changes. */
@@ -392,5 +450,6 @@ void cosy_descriptor_forget(struct cosy_descriptors *fds, int fd)
 	d->armed = d->changes = 0;
 	d->kind = COSY_KIND_UNKNOWN;
 	d->opened = false;
-	fds->used[fd / 8] &= (uint8_t)~(1u << fd % 8);
+	if (!cosy_is_of_share(fd))
+		fds->used[fd / 8] &= (uint8_t)~(1u << fd % 8);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
+#include "share.h"
 #include "slot.h"
 
 #define COSY_MAX_FD	(1u << 24)
@@ -85,6 +86,16 @@ struct cosy_group {
 };
 
 /**
+ * struct cosy_share_descriptors - what a loop knows about the descriptors of a share
+ * @chunks:  the table of descriptors
+ * @nchunks: its length
+ */
+struct cosy_share_descriptors {
+	struct cosy_descriptor **chunks;
+	uint32_t nchunks;
+};
+
+/**
  * struct cosy_descriptors - the descriptors of a loop
  * @epoll:	  descriptor of the epoll instance
  * @waiting:	  number of entries in lists
@@ -97,6 +108,7 @@ struct cosy_group {
  *		  @epoll
  * @nunwanted:	  their number
  * @max_unwanted: length of that array
+ * @shares:	  the tables of the descriptors of shares, by the share's number; or NULL
  * @used:	  a bit for each descriptor of the table: cosy_module_use_fd()
  * @all_used:	  @used is incomplete: there was no memory, or there are other loops for the
  *		  same operations
@@ -114,6 +126,7 @@ struct cosy_descriptors {
 	int *unwanted;
 	uint32_t nunwanted;
 	uint32_t max_unwanted;
+	struct cosy_share_descriptors *shares;
 	uint8_t *used;
 	bool all_used;
 	uint16_t member;
@@ -135,6 +148,12 @@ void cosy_group_closes(struct cosy_descriptors *fds, uint32_t first, uint32_t la
 /** cosy_descriptor() - get or add a descriptor; NULL without memory, or for an invalid number */
 struct cosy_descriptor *cosy_descriptor(struct cosy_descriptors *fds, int fd);
 
+/** cosy_descriptor_of_share() - cosy_descriptor_find() for a descriptor of a share */
+struct cosy_descriptor *cosy_descriptor_of_share(const struct cosy_descriptors *fds, int fd);
+
+/** cosy_descriptors_end() - return the end of the table that has @fd; nothing is known from there on */
+uint32_t cosy_descriptors_end(const struct cosy_descriptors *fds, uint32_t fd);
+
 /** cosy_descriptor_find() - look up a descriptor; NULL if nothing is known about it */
 static inline struct cosy_descriptor *
 cosy_descriptor_find(const struct cosy_descriptors *fds, int fd)
@@ -143,14 +162,14 @@ cosy_descriptor_find(const struct cosy_descriptors *fds, int fd)
 	uint32_t chunk = (uint32_t)fd / COSY_CHUNK;
 
 	if (chunk >= fds->nchunks || !fds->chunks[chunk])
-		return NULL;
+		return cosy_is_of_share(fd) ? cosy_descriptor_of_share(fds, fd) : NULL;
 	return &fds->chunks[chunk][(uint32_t)fd % COSY_CHUNK];
 }
 
 /** cosy_descriptor_learned() - note for other loops that this one knows a descriptor */
 static inline void cosy_descriptor_learned(struct cosy_descriptors *fds, int fd)
 {
-	if (fds->group)
+	if (fds->group && !cosy_is_of_share(fd))
 		cosy_group_note(fds, fd);
 }
 

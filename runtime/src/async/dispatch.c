@@ -25,14 +25,27 @@ static void in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a, uint32_
 			cosy_read_by_thread(loop, a[i].slot);
 			continue;
 		}
-		a[i].result = cosy_sys_args((long)a[i].nr, a[i].args);
+		a[i].result = cosy_call_anywhere((long)a[i].nr, a[i].args);
 		cosy_attempted(loop, &a[i]);
 	}
+}
+
+/* Return true if an attempt is made in a share. */
+static bool names_share(const struct cosy_attempt *a, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (cosy_names_share((long)a[i].nr, a[i].args))
+			return true;
+	}
+	return false;
 }
 
 /* Return true if the module has to make the attempts, or makes them with less work. */
 static bool module_makes(struct cosy_loop *loop, const struct cosy_attempt *a, uint32_t n)
 {
+	/* The module makes them in the process's table. */
+	if (cosy_has_shares() && names_share(a, n))
+		return false;
 	if (n < COSY_MIN_BATCH)
 		return cosy_module_is_needed(loop, a, n);
 	return cosy_module_has(loop, 0);

@@ -34,6 +34,18 @@ struct cosy_cpu;
 struct cosy_cpus;
 
 /**
+ * struct cosy_sharing - a loop in the list of those whose operations have used shares
+ * @next:     the next one
+ * @previous: pointer to it; NULL: the loop is not in the list
+ * @pins:     number of threads that use the loop because it is in the list
+ */
+struct cosy_sharing {
+	struct cosy_loop *next;
+	struct cosy_loop **previous;
+	uint32_t pins;
+};
+
+/**
  * struct cosy_loop - a loop
  * @ring:	the ring in the module
  * @lock:	protects all of it
@@ -67,6 +79,7 @@ struct cosy_cpus;
  * @epoll_skips: number of consecutive times that epoll was not checked, because there was work
  * @info:	counts
  * @attempts:	the calls to attempt
+ * @sharing:	its place in the list of loops whose operations use shares
  * @colours:	the colours of callbacks
  */
 struct cosy_loop {
@@ -107,6 +120,7 @@ struct cosy_loop {
 	uint32_t epoll_skips;
 	struct cosy_loop_info info;
 	struct cosy_attempts attempts;
+	struct cosy_sharing sharing;
 	struct cosy_colour colours[1 << COSY_COLOUR_BITS];
 };
 
@@ -147,6 +161,15 @@ struct cosy_above {
 
 /* create.c fills it in. */
 extern const struct cosy_above cosy_above;
+
+/** cosy_slot_is_in_share() - return true if the call of an entry is made in a share */
+static inline bool cosy_slot_is_in_share(const struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_async_entry *entry = &loop->page.entries[slot];
+
+	return loop->slots.all[slot].how == COSY_HOW_IN_SHARE ||
+	       cosy_names_share(entry->nr, (const uint64_t *)entry->args);
+}
 
 /** cosy_loop_call() - call the callback of an operation that has one, without the lock */
 static COSY_ALWAYS_INLINE void cosy_loop_call(struct cosy_loop *loop, struct cosy_async *op,
@@ -199,6 +222,19 @@ static inline void cosy_loop_has_stopped(struct cosy_loop *loop)
 {
 	atomic_fetch_and(&loop->stops, ~COSY_STOPPING);
 }
+
+/**
+ * cosy_loop_uses_share() - note that an operation of a loop uses a share. Return: 0 or -ENOMEM
+ *
+ * Before it waits: a share that ends cancels operations in these loops.
+ */
+int cosy_loop_uses_share(struct cosy_loop *loop);
+
+/** cosy_loop_uses_no_share() - remove a loop from that list; no thread uses the loop */
+void cosy_loop_uses_no_share(struct cosy_loop *loop);
+
+/** cosy_loops_each() - call a function for each loop in the list, without a lock */
+void cosy_loops_each(void (*use)(struct cosy_loop *loop, void *arg), void *arg);
 
 /** cosy_loop_enter() - take the lock. Return: 0, or -EPERM in a child */
 int cosy_loop_enter(struct cosy_loop *loop);

@@ -168,7 +168,8 @@ static void sync_module(const struct cosy_loop *loop)
 
 void cosy_module_use_fd(struct cosy_loop *loop, int fd)
 {
-	if (fd < 0)
+	/* Compounds of functions do not run while there are shares. */
+	if (fd < 0 || cosy_is_of_share(fd))
 		return;
 	if (!cosy_descriptor(&loop->fds, fd))
 		cosy_module_use_all(loop);

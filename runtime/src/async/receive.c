@@ -80,8 +80,8 @@ static int64_t receive_now(struct cosy_loop *loop, struct cosy_receive *receive,
 		return -ENOBUFS;
 	loop->info.attempts++;
 	loop->info.entries++;
-	result = cosy_sys6(SYS_recvfrom, (long)fd, (long)cosy_buffer_address(b, number),
-			   (long)b->size, MSG_DONTWAIT, 0, 0);
+	result = cosy_fd_call(SYS_recvfrom, (int)fd, (long)cosy_buffer_address(b, number),
+			      (long)b->size, MSG_DONTWAIT, 0, 0);
 	if (result > 0)
 		receive->buffer = cosy_buffer_lend(b, number);
 	else

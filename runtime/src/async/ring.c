@@ -698,7 +698,7 @@ int cosy_ring_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
 	int cancelled = 0;
 
-	if (!cosy_ring_outstanding(loop) || first > last)
+	if (!cosy_ring_outstanding(loop) || first > last || cosy_is_of_share((int)first))
 		return 0;
 	if (first == last)
 		cancelled = cancel_fd_in_module(loop, COSY_ASYNC_CANCEL_FD, first);

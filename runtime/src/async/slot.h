@@ -11,6 +11,7 @@
 #include <cosy/async.h>
 
 #include "calls.h"
+#include "share.h"
 
 #define COSY_NO_SLOT	UINT32_MAX
 /* In place of the receive that follows a send: the slot's call waits for something to receive. */
@@ -59,6 +60,7 @@ enum cosy_list {
  * @timer:     index in the heap of timers
  * @cpu:       SENT: the processor. RESERVED, of a reply: state of its operation before, as for
  *	       cosy_cpu_choose()
+ * @share:     IN_SHARE: the number of the share
  * @queue_next: next in a struct cosy_queue
  * @queue_prev: previous in a struct cosy_queue
  * @receive:   the slot of the receive that follows this send as one operation; COSY_INTO_BUFFER;
@@ -83,6 +85,7 @@ struct cosy_slot {
 	union {
 		uint32_t timer;
 		uint32_t cpu;
+		uint32_t share;
 	};
 	uint32_t queue_next;
 	uint32_t queue_prev;
@@ -94,6 +97,13 @@ struct cosy_slot {
 static inline bool cosy_slot_waits(const struct cosy_slot *slots, uint32_t slot)
 {
 	return slot != COSY_NO_SLOT && slots[slot].state == COSY_SLOT_WAITING;
+}
+
+/** cosy_slot_call() - make the call of an entry here, whether it is made in a share or not */
+static inline long cosy_slot_call(const struct cosy_slot *s, long nr, const uint64_t args[6])
+{
+	return s->how == COSY_HOW_IN_SHARE ? cosy_call_in_share(s->share, nr, args) :
+					     cosy_call_anywhere(nr, args);
 }
 
 /** cosy_list_of() - return the list in which calls wait that are ordered by their descriptor */

@@ -44,7 +44,7 @@ static void call_here(struct cosy_loop *loop, uint32_t slot)
 
 	cosy_thread_args(loop, slot, args);
 	loop->info.entries++;
-	result = cosy_sys_args(loop->page.entries[slot].nr, args);
+	result = cosy_slot_call(&loop->slots.all[slot], loop->page.entries[slot].nr, args);
 	/* As after a thread's close(), what has waited again has to be cancelled. */
 	if (loop->slots.all[slot].how == COSY_HOW_CLOSE)
 		cosy_thread_made(loop, slot, result);
@@ -55,12 +55,13 @@ static void call_here(struct cosy_loop *loop, uint32_t slot)
 /* Let a thread make the call of an entry. */
 static void call_by_thread(struct cosy_loop *loop, uint32_t slot, bool disk)
 {
-	int err;
+	int err = cosy_slot_is_in_share(loop, slot) ? cosy_loop_uses_share(loop) : 0;
 
 	/* The descriptors of a poll() are in the program's memory: its address may be invalid. */
 	if (loop->slots.all[slot].how != COSY_HOW_POLL)
 		cosy_module_use_fd(loop, cosy_slot_fd(loop, slot));
-	err = cosy_thread_add(loop, slot, disk);
+	if (!err)
+		err = cosy_thread_add(loop, slot, disk);
 	if (!err)
 		return;
 	if (disk || loop->slots.all[slot].how == COSY_HOW_CLOSE)
@@ -372,6 +373,7 @@ static bool reads_at_once(struct cosy_loop *loop, uint32_t slot,
 			  const struct cosy_descriptor *d)
 {
 	return d->kind == COSY_KIND_DISK && loop->page.entries[slot].nr == SYS_pread64 &&
+	       !cosy_is_of_share(loop->slots.all[slot].fd) &&
 	       loop->attempts.count + cosy_page_submitted(&loop->page) >= COSY_MIN_BATCH &&
 	       cosy_module_has(loop, COSY_ASYNC_BUFFERED);
 }
@@ -380,7 +382,7 @@ static bool reads_at_once(struct cosy_loop *loop, uint32_t slot,
 static void wait_for_disk(struct cosy_loop *loop, uint32_t slot)
 {
 	if (!one_buffer(loop->page.entries[slot].nr) ||
-	    !cosy_module_has(loop, COSY_ASYNC_BUFFERED)) {
+	    cosy_is_of_share(loop->slots.all[slot].fd) || !cosy_module_has(loop, COSY_ASYNC_BUFFERED)) {
 		call_by_thread(loop, slot, true);
 		return;
 	}
@@ -718,8 +720,10 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 		return;
 	}
 	if (d->kind == COSY_KIND_UNKNOWN) {
-		int err = cosy_descriptor_look(d, fd);
+		int err = cosy_is_of_share(fd) ? cosy_loop_uses_share(loop) : 0;
 
+		if (!err)
+			err = cosy_descriptor_look(d, fd);
 		if (err) {
 			finish(loop, slot, err);
 			return;
@@ -920,6 +924,12 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 		break;
 	case COSY_HOW_DIRECT:
 		start_attempt(loop, slot);
+		break;
+	case COSY_HOW_IN_SHARE:
+		if (cosy_how(entry->nr) == COSY_HOW_DIRECT)
+			call_here(loop, slot);
+		else
+			call_by_thread(loop, slot, cosy_how(entry->nr) <= COSY_HOW_NOWAIT);
 		break;
 	case COSY_HOW_LOCK:
 	case COSY_HOW_THREAD:

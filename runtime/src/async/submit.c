@@ -258,7 +258,7 @@ static bool can_submit_to_ring(struct cosy_loop *loop, const struct cosy_async *
 {
 	if (!loop->module.usable || loop->spreads)
 		return false;
-	if (nr == SYS_read || nr == SYS_write)
+	if ((nr == SYS_read || nr == SYS_write) && !cosy_is_of_share((int)args[0]))
 		learn_kind(loop, (int)args[0]);
 	if (!cosy_ring_submits(loop, op, how, nr, args))
 		return false;

@@ -154,7 +154,8 @@ static COSY_ALWAYS_INLINE bool cosy_ring_submits(const struct cosy_loop *loop,
 	switch (how) {
 	case COSY_HOW_DIRECT:
 	case COSY_HOW_NOWAIT:
-		return true;
+		return COSY_UNLIKELY(cosy_is_of_share((int)args[0])) ? !cosy_names_share(nr, args) :
+								       true;
 	case COSY_HOW_RECEIVE:
 		if ((uint32_t)args[0] >= COSY_SUBMIT_MAX_FD)
 			return false;
@@ -163,8 +164,12 @@ static COSY_ALWAYS_INLINE bool cosy_ring_submits(const struct cosy_loop *loop,
 	case COSY_HOW_ACCEPT:
 		return (uint32_t)args[0] < COSY_SUBMIT_MAX_FD;
 	case COSY_HOW_SEND:
+		if ((uint32_t)args[0] >= COSY_SUBMIT_MAX_FD)
+			return false;
 		return !((nr == SYS_sendto ? args[3] : args[2]) & COSY_RING_SEND_UNUSUAL);
 	case COSY_HOW_READ:
+		if ((uint32_t)args[0] >= COSY_SUBMIT_MAX_FD)
+			return false;
 		if (nr == SYS_pread64 || (nr == SYS_read && cosy_ring_reads(loop, args[0])))
 			return true;
 		return nr == SYS_read && cosy_ring_transfers(loop, op, args);

@@ -182,7 +182,7 @@ static int64_t call_at_once(const struct cosy_task *task)
 	const struct cosy_async_entry *entry =
 		&task->loop->page.entries[task->slot];
 
-	return cosy_sys_args(entry->nr, entry->args);
+	return cosy_call_anywhere(entry->nr, (const uint64_t *)entry->args);
 }
 
 bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)

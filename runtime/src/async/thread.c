@@ -67,7 +67,8 @@ void cosy_pass_signal_on(long result)
 /* Return the signals that a call may have raised. */
 static uint64_t signals_of(const struct cosy_slot *s, long result)
 {
-	bool sends = s->how == COSY_HOW_WRITE || s->how == COSY_HOW_SEND || s->how == COSY_HOW_THREAD;
+	bool sends = s->how == COSY_HOW_WRITE || s->how == COSY_HOW_SEND || s->how == COSY_HOW_THREAD ||
+		     s->how == COSY_HOW_IN_SHARE;
 
 	/* A call that has transferred a part returns its size, and raises the signal, too. */
 	return result > 0 && sends && !s->on_disk ? PIPE_SIGNAL : signal_of(result);
@@ -106,7 +107,7 @@ static void make_call(struct cosy_caller *caller, uint32_t slot)
 	loop->info.handed_over++;
 	cosy_loop_leave(loop);
 	__atomic_store_n(&caller->begins, true, __ATOMIC_RELEASE);
-	result = cosy_sys_args(nr, args);
+	result = cosy_slot_call(&loop->slots.all[slot], nr, args);
 	cosy_lock(&loop->lock);
 	loop->threads.calling--;
 	caller->slot = COSY_NO_SLOT;
@@ -297,7 +298,8 @@ int cosy_thread_add(struct cosy_loop *loop, uint32_t slot, bool disk)
 	if (err && !pool->threads)
 		return err;
 	loop->slots.all[slot].on_disk = disk;
-	if (cosy_module_has(loop, COSY_MODULE_THREADS))
+	/* The module makes the calls in the process's table. */
+	if (cosy_module_has(loop, COSY_MODULE_THREADS) && !cosy_slot_is_in_share(loop, slot))
 		lend(loop, pool, slot);
 	else
 		queue_call(loop, pool, slot);

@@ -91,10 +91,9 @@ cosy_transfer(struct cosy_loop *loop, const struct cosy_async_entry *entry,
 {
 	loop->info.attempts++;
 	loop->info.entries++;
-	return cosy_sys6(nr, (long)entry->args[0], (long)entry->args[1],
-			 (long)entry->args[2],
-			 (long)(entry->args[3] | MSG_DONTWAIT),
-			 (long)entry->args[4], (long)entry->args[5]);
+	return cosy_fd_call(nr, (int)entry->args[0], (long)entry->args[1],
+			    (long)entry->args[2], (long)(entry->args[3] | MSG_DONTWAIT),
+			    (long)entry->args[4], (long)entry->args[5]);
 }
 
 /* Continue an entry, which is in its list, after a partial transfer or a failure. */

@@ -57,7 +57,8 @@ static COSY_ALWAYS_INLINE bool start_direct(struct cosy_loop *loop, uint32_t slo
 		return false;
 	loop->info.attempts++;
 	loop->info.entries++;
-	cosy_complete_now(loop, slot, cosy_sys_args(entry->nr, entry->args), delivery);
+	cosy_complete_now(loop, slot, cosy_call_anywhere(entry->nr, (const uint64_t *)entry->args),
+			  delivery);
 	return true;
 }
 

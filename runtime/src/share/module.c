@@ -5,6 +5,8 @@
  * The descriptor of a share is an ordinary one. The program may close it, which ends the share.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 
 #include <linux/cosy.h>
@@ -41,12 +43,29 @@ int cosy_share_in_module(struct cosy_share *share)
 	return 0;
 }
 
-/* Close all descriptors of a share. */
-void cosy_share_end_in_module(struct cosy_share *share)
+/* Close all descriptors of a share, and its own one. */
+void share_close_in_module(struct cosy_share *share)
 {
 	/* If it fails, the program has closed the share, and its number may be that of another file. */
-	if (command(share, COSY_SHARE_COUNT, NULL) >= 0)
+	if (share->ended || command(share, COSY_SHARE_COUNT, NULL) >= 0)
 		cosy_sys(SYS_close, share->fd, 0, 0);
+}
+
+/*
+ * Close all descriptors of a share, while calls of other threads use its own one. Closing a copy of that
+ * ends the share, too.
+ */
+void share_end_in_module(struct cosy_share *share)
+{
+	long copy;
+
+	if (command(share, COSY_SHARE_COUNT, NULL) < 0)
+		return;
+	copy = cosy_sys(SYS_fcntl, share->fd, F_DUPFD_CLOEXEC, 0);
+	if (copy < 0)
+		return;
+	cosy_sys(SYS_close, copy, 0, 0);
+	share->ended = true;
 }
 
 /* Return the number of descriptors. */
@@ -145,4 +164,36 @@ long cosy_share_call_in_module(struct cosy_share *share, const struct share_kind
 		return call_outside(share, kind, nr, args);
 	/* The share was closed; perhaps another file has its number. */
 	return ret >= 0 || ret == -ESHUTDOWN || ret == -ESPIPE || ret == -ENXIO ? -EBADF : ret;
+}
+
+/* Call a function with a copy of a descriptor. */
+long share_lend_in_module(struct cosy_share *share, int fd, long (*use)(int copy, void *arg), void *arg)
+{
+	const int copy = cosy_share_move_in_module(share, fd, -1, COSY_SHARE_CLOEXEC | COSY_SHARE_COPY);
+	long ret;
+
+	if (copy < 0)
+		return copy;
+	ret = use(copy, arg);
+	cosy_sys(SYS_close, copy, 0, 0);
+	return ret;
+}
+
+/*
+ * Let an epoll of the process watch a descriptor. epoll_ctl() finds both in one table, so the share gets
+ * a copy of the epoll meanwhile.
+ */
+long share_control_in_module(struct cosy_share *share, int epoll, int op, int fd,
+			     struct epoll_event *event)
+{
+	const int copy = cosy_share_dup(share, epoll);
+	long ret;
+
+	if (copy < 0)
+		return copy;
+	ret = cosy_share_syscall(share, SYS_epoll_ctl,
+				 (uint64_t[6]){ (uint64_t)copy, (uint64_t)op, (uint64_t)fd,
+						(uintptr_t)event });
+	cosy_share_close(share, copy);
+	return ret;
 }

@@ -14,6 +14,7 @@
 #include "device/export.h"
 #include "device/extensible.h"
 #include "device/options.h"
+#include "device/sys.h"
 #include "share/share.h"
 
 #define DEFAULT_MAX	64u
@@ -42,6 +43,12 @@ int share_descriptor(const struct cosy_share *share, uint32_t number)
 	return (int)(COSY_SHARE_FD | share->id << COSY_SHARE_ID_SHIFT | number);
 }
 
+bool share_makes(long nr, const uint64_t args[6])
+{
+	return nr >= 0 && nr < SHARE_CALLS && makes[nr] != SHARE_REFUSED &&
+	       cosy_share_allows((unsigned int)nr, args[1], args[2]);
+}
+
 bool share_translates(const struct share_kind *kind, long nr, const uint64_t *args, int i)
 {
 	if (!(kind->mask >> i & 1))
@@ -49,6 +56,35 @@ bool share_translates(const struct share_kind *kind, long nr, const uint64_t *ar
 	if (nr == SYS_openat && (int)args[i] == AT_FDCWD)
 		return false;
 	return nr != SYS_dup || (uint32_t)args[i] & COSY_SHARE_FD;
+}
+
+static void free_table(struct cosy_share *share)
+{
+	if (share->fd < 0)
+		share_free_here(share);
+	else
+		share_close_in_module(share);
+}
+
+/* Make the table of a share, with a number that no other share of the process has. */
+static int make_table(struct cosy_share *share)
+{
+	const bool here = cosy_options().executor == COSY_EXECUTOR_USER ||
+			  cosy_options().executor == COSY_EXECUTOR_NATIVE;
+	int err;
+
+	/* Numbers are given in turn, also to other processes. */
+	for (unsigned int i = 0; i <= COSY_SHARE_ID_MASK; i++) {
+		err = here ? -ENODEV : cosy_share_in_module(share);
+		if (err == -ENODEV)
+			err = cosy_share_here(share);
+		if (err || share_list(share))
+			return err;
+		share_end(share, false);
+		free_table(share);
+		share->fd = -1;
+	}
+	return -EMFILE;
 }
 
 COSY_EXPORT int cosy_share_create(struct cosy_share **result,
@@ -70,29 +106,41 @@ COSY_EXPORT int cosy_share_create(struct cosy_share **result,
 	memset(share, 0, sizeof(*share));
 	share->fd = -1;
 	share->max = known.max;
-	err = -ENODEV;
-	if (cosy_options().executor != COSY_EXECUTOR_USER &&
-	    cosy_options().executor != COSY_EXECUTOR_NATIVE)
-		err = cosy_share_in_module(share);
-	if (err == -ENODEV)
-		err = cosy_share_here(share);
+	err = make_table(share);
 	if (err) {
 		free(share);
 		return err;
 	}
+	share->owner = cosy_sys(SYS_getpid, 0, 0, 0);
 	*result = share;
 	return 0;
+}
+
+void share_end(struct cosy_share *share, bool used)
+{
+	if (share->fd < 0)
+		share_end_here(share);
+	else if (used)
+		share_end_in_module(share);
+}
+
+void share_free(struct cosy_share *share)
+{
+	free_table(share);
+	free(share);
 }
 
 COSY_EXPORT void cosy_share_destroy(struct cosy_share *share)
 {
 	if (!share)
 		return;
-	if (share->fd >= 0)
-		cosy_share_end_in_module(share);
-	else
-		cosy_share_end_here(share);
-	free(share);
+	if (share->owner == cosy_sys(SYS_getpid, 0, 0, 0)) {
+		share_unlist(share);
+	} else {
+		/* Loops are not in a child, nor threads that use the share. */
+		share_end(share, false);
+		share_free(share);
+	}
 }
 
 static long call_in(struct cosy_share *share, long nr, const uint64_t *args)
@@ -105,10 +153,7 @@ static long call_in(struct cosy_share *share, long nr, const uint64_t *args)
 
 COSY_EXPORT long cosy_share_syscall(struct cosy_share *share, long nr, const uint64_t args[6])
 {
-	if (nr < 0 || nr >= SHARE_CALLS || makes[nr] == SHARE_REFUSED ||
-	    !cosy_share_allows((unsigned int)nr, args[1], args[2]))
-		return -EINVAL;
-	return call_in(share, nr, args);
+	return share_makes(nr, args) ? call_in(share, nr, args) : -EINVAL;
 }
 
 #define CALL_IN(share, nr, ...) call_in(share, nr, (const uint64_t[6]){ __VA_ARGS__ })

@@ -16,6 +16,8 @@
 
 #include "device/sys.h"
 
+struct epoll_event;
+
 /* What a call makes, as in syscalls.def. */
 enum share_makes {
 	SHARE_REFUSED,	/* not a call for shares */
@@ -58,6 +60,8 @@ struct share_file {
  * @size:   length of @files
  * @files:  the table; NULL: free, &share_reserved: a call makes this descriptor
  * @forked: this process is a child of the one that has made it
+ * @ended:  the share was destroyed, and a call still uses it
+ * @owner:  the process that has made it
  * @previous: pointer to it, in the list of all tables here
  * @next:     the next one
  */
@@ -71,6 +75,8 @@ struct cosy_share {
 	uint32_t size;
 	struct share_file **files;
 	bool forked;
+	bool ended;
+	long owner;
 	struct cosy_share **previous;
 	struct cosy_share *next;
 };
@@ -83,6 +89,18 @@ struct cosy_share {
  * Return: the number; -EBADF if it is not of this share.
  */
 int share_number(const struct cosy_share *share, int64_t fd);
+
+/** share_makes() - return true if a call with these arguments is made in shares */
+bool share_makes(long nr, const uint64_t args[6]);
+
+/**
+ * share_end() - close all descriptors of a share, which share_free() has to free
+ * @used: calls of other threads may still use it; each finds its file, or none
+ */
+void share_end(struct cosy_share *share, bool used);
+
+/** share_free() - free a share that has ended, and that no thread uses */
+void share_free(struct cosy_share *share);
 
 /** share_descriptor() - the reverse */
 int share_descriptor(const struct cosy_share *share, uint32_t number);
@@ -118,18 +136,33 @@ static inline long share_short_call(const struct cosy_share *share, unsigned int
 
 /* module.c */
 int cosy_share_in_module(struct cosy_share *share);
-void cosy_share_end_in_module(struct cosy_share *share);
+void share_end_in_module(struct cosy_share *share);
+void share_close_in_module(struct cosy_share *share);
 long cosy_share_call_in_module(struct cosy_share *share, const struct share_kind *kind, long nr,
 			       const uint64_t *args);
 int cosy_share_move_in_module(struct cosy_share *share, int fd, int to, unsigned int flags);
 uint32_t cosy_share_count_in_module(const struct cosy_share *share);
+long share_lend_in_module(struct cosy_share *share, int fd, long (*use)(int copy, void *arg), void *arg);
+long share_control_in_module(struct cosy_share *share, int epoll, int op, int fd,
+			     struct epoll_event *event);
 
 /* user.c */
 int cosy_share_here(struct cosy_share *share);
-void cosy_share_end_here(struct cosy_share *share);
+void share_end_here(struct cosy_share *share);
+void share_free_here(struct cosy_share *share);
 long cosy_share_call_here(struct cosy_share *share, const struct share_kind *kind, long nr,
 			  const uint64_t *args);
 int cosy_share_give_here(struct cosy_share *share, int fd, struct cosy_share *to);
 int cosy_share_install_here(struct cosy_share *share, int fd, int flags);
+long share_lend_here(struct cosy_share *share, int fd, long (*use)(int copy, void *arg), void *arg);
+long share_control_here(struct cosy_share *share, int epoll, int op, int fd,
+			struct epoll_event *event);
+
+/* loop.c */
+/** share_list() - let operations of loops use a share; false if another one has its number */
+bool share_list(struct cosy_share *share);
+
+/** share_unlist() - cancel what waits for its descriptors, end it, and free it after the last call */
+void share_unlist(struct cosy_share *share);
 
 #endif /* COSY_SHARE_SHARE_H */

@@ -42,17 +42,34 @@ static void after_fork(void)
 	pthread_mutex_unlock(&all_lock);
 }
 
-static void close_all(struct cosy_share *share)
+/* Return the result of close(), if this is the last user, otherwise 0. */
+static long put_file(struct share_file *file)
 {
-	for (uint32_t i = 0; i < share->size; i++) {
-		struct share_file *file = share->files[i];
+	long ret;
 
-		if (!file || file == &share_reserved)
+	if (__atomic_sub_fetch(&file->users, 1, __ATOMIC_ACQ_REL))
+		return 0;
+	ret = cosy_sys(SYS_close, file->fd, 0, 0);
+	free(file);
+	return ret;
+}
+
+/* @forked: no call uses them any more, whatever their counts say. */
+static void close_files(struct share_file **files, uint32_t n, bool forked)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (!files[i] || files[i] == &share_reserved)
 			continue;
-		cosy_sys(SYS_close, file->fd, 0, 0);
-		free(file);
+		if (forked)
+			files[i]->users = 1;
+		put_file(files[i]);
 	}
-	free(share->files);
+	free(files);
+}
+
+/* Take all files out of a table. With the lock. */
+static void empty_table(struct cosy_share *share)
+{
 	share->files = NULL;
 	share->size = 0;
 	share->open = 0;
@@ -61,7 +78,8 @@ static void close_all(struct cosy_share *share)
 static void after_fork_in_child(void)
 {
 	for (struct cosy_share *share = all; share; share = share->next) {
-		close_all(share);
+		close_files(share->files, share->size, true);
+		empty_table(share);
 		share->forked = true;
 		sum_of_max -= share->max;
 	}
@@ -124,16 +142,29 @@ int cosy_share_here(struct cosy_share *share)
 }
 
 /* Close all descriptors of a table. */
-void cosy_share_end_here(struct cosy_share *share)
+void share_end_here(struct cosy_share *share)
 {
+	struct share_file **files;
+	uint32_t n;
+
 	pthread_mutex_lock(&all_lock);
 	*share->previous = share->next;
 	if (share->next)
 		share->next->previous = share->previous;
 	if (!share->forked)
 		sum_of_max -= share->max;
+	pthread_mutex_lock(&share->lock);
+	share->ended = true;
+	files = share->files;
+	n = share->size;
+	empty_table(share);
+	pthread_mutex_unlock(&share->lock);
 	pthread_mutex_unlock(&all_lock);
-	close_all(share);
+	close_files(files, n, false);
+}
+
+void share_free_here(struct cosy_share *share)
+{
 	pthread_mutex_destroy(&share->lock);
 }
 
@@ -186,18 +217,6 @@ static struct share_file *take_file(struct cosy_share *share, int fd,
 	return file;
 }
 
-/* Return the result of close(), if this is the last user, otherwise 0. */
-static long put_file(struct share_file *file)
-{
-	long ret;
-
-	if (__atomic_sub_fetch(&file->users, 1, __ATOMIC_ACQ_REL))
-		return 0;
-	ret = cosy_sys(SYS_close, file->fd, 0, 0);
-	free(file);
-	return ret;
-}
-
 static int grow(struct cosy_share *share)
 {
 	uint32_t size = share->size ? share->size * 2 : 64;
@@ -225,7 +244,9 @@ static int reserve(struct cosy_share *share)
 	pthread_mutex_lock(&share->lock);
 	for (number = share->first; number < share->size && share->files[number]; number++)
 		;
-	if (number < share->max && number < limit.rlim_cur)
+	if (share->ended)
+		ret = -EBADF;
+	else if (number < share->max && number < limit.rlim_cur)
 		ret = number < share->size ? 0 : grow(share);
 	if (!ret) {
 		share->files[number] = &share_reserved;
@@ -237,16 +258,21 @@ static int reserve(struct cosy_share *share)
 	return ret;
 }
 
-/* End a reservation, by a file or NULL. Return the descriptor. */
+/* End a reservation, by a file or NULL. Return the descriptor; -EBADF: the share has ended. */
 static int fill(struct cosy_share *share, int number, struct share_file *file)
 {
+	bool ended;
+
 	pthread_mutex_lock(&share->lock);
-	if (file)
+	ended = share->ended;
+	if (!ended && file)
 		share->files[number] = file;
-	else
+	else if (!ended)
 		empty(share, (uint32_t)number);
 	pthread_mutex_unlock(&share->lock);
-	return share_descriptor(share, (uint32_t)number);
+	if (ended && file)
+		put_file(file);
+	return ended ? -EBADF : share_descriptor(share, (uint32_t)number);
 }
 
 /* The same with a new ordinary descriptor. */
@@ -414,4 +440,30 @@ int cosy_share_install_here(struct cosy_share *share, int fd, int flags)
 	}
 	put_file(file);
 	return (int)ret;
+}
+
+/* Call a function with the ordinary descriptor of a file. */
+long share_lend_here(struct cosy_share *share, int fd, long (*use)(int copy, void *arg), void *arg)
+{
+	struct share_file *file = share->forked ? NULL : get_file(share, fd);
+	long ret;
+
+	if (!file)
+		return -EBADF;
+	ret = use(file->fd, arg);
+	put_file(file);
+	return ret;
+}
+
+/* Let an epoll of the process watch a descriptor. */
+long share_control_here(struct cosy_share *share, int epoll, int op, int fd, struct epoll_event *event)
+{
+	struct share_file *file = share->forked ? NULL : get_file(share, fd);
+	long ret;
+
+	if (!file)
+		return -EBADF;
+	ret = cosy_sys6(SYS_epoll_ctl, epoll, op, file->fd, (long)event, 0, 0);
+	put_file(file);
+	return ret;
 }
