@@ -12,7 +12,7 @@
 #include <sys/file.h>
 
 #include "../kernel/loop.h"
-#include "../kernel/programs.h"
+#include "functions.h"
 
 #define ENTRIES		64
 #define HANDLES		4
@@ -47,6 +47,7 @@ static void load_parking(void)
 #include <syscalls.def>
 	};
 	unsigned int pieces = 1 + any(4);
+	const bool has_function = !any(3);
 	struct cosy_load load = { .size = sizeof(load), .flags = COSY_LOAD_PARKS };
 	struct program p = { .n = 0 };
 	struct image *im;
@@ -73,6 +74,8 @@ static void load_parking(void)
 		}
 		if (any(2))
 			something(&p);
+		if (has_function)
+			function_call(&p);
 		if (any(2)) {
 			add(&p, (struct cosy_op)ADDI(COUNT_REG, COUNT_REG, 1));
 			add(&p, (struct cosy_op)BR(COUNT_REG, ULT, 30, begin));
@@ -80,10 +83,14 @@ static void load_parking(void)
 	}
 	add(&p, (struct cosy_op)EXIT(any(4)));
 	im = make_image(p.ops, p.n, NREGS, NREGS, 0, NREGS);
+	im->h.nfunctions = has_function;
 	load.image = (__u64)(uintptr_t)im;
 	load.image_size = im->h.size;
-	if (ioctl(dev, COSY_IOC_LOAD, &load) == 0)
+	if (ioctl(dev, COSY_IOC_LOAD, &load) == 0) {
+		if (has_function && any(8))
+			bind_some(load.handle);
 		handles[nr_loaded++ % HANDLES] = load.handle;
+	}
 	free(im);
 }
 
@@ -93,7 +100,7 @@ static __u64 choose_handle(void)
 	return handles[(any(4) ? nr_loaded - 1 : any(HANDLES)) % HANDLES];
 }
 
-static void enter_compound(unsigned int index)
+static void set_entry_compound(unsigned int index)
 {
 	__u64 *frame = (__u64 *)(arena + any(PAGES) * PAGE);
 	struct cosy_async_entry *entry = &loop.entries[index];
@@ -123,7 +130,7 @@ static void resume_compound(unsigned int index)
 	submit_index(&loop, index);
 }
 
-static void enter_call(unsigned int index)
+static void set_entry_call(unsigned int index)
 {
 	static const __u8 known[] = {
 		0, COSY_ENTRY_SILENT, COSY_ENTRY_THREAD,
@@ -153,9 +160,9 @@ static void submit_some(void)
 	unsigned int index = any(ENTRIES);
 
 	if (any(3))
-		enter_call(index);
+		set_entry_call(index);
 	else
-		enter_compound(index);
+		set_entry_compound(index);
 	loop.entries[index].status = COSY_ENTRY_SUBMITTED;
 	submit_index(&loop, rarely() ? (uint32_t)number() : index);
 }
@@ -228,13 +235,13 @@ static void sleep_in_calls(void)
 	close(fd);
 }
 
-/* Read it like `cosy stat`. */
-static void read_fdinfo(void)
+/* Read that of a loop, or a share, like `cosy stat`. */
+static void read_fdinfo(int of)
 {
 	char path[64], text[512];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", loop.fd);
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", of);
 	fd = open(path, O_RDONLY);
 	if (fd < 0)
 		return;
@@ -284,7 +291,7 @@ static void wait_and_feed(void)
 	unsigned int index = any(ENTRIES), times = 1 + any(4);
 
 	load_parking();
-	enter_compound(index);
+	set_entry_compound(index);
 	loop.entries[index].status = COSY_ENTRY_SUBMITTED;
 	submit_index(&loop, index);
 	enter_loop(&loop, 1 + any(COSY_ASYNC_MAX_DONE));
@@ -319,7 +326,7 @@ static void disturb_loop(void)
 		loop.page->nused = any(64);
 		break;
 	case 4:
-		read_fdinfo();
+		read_fdinfo(loop.fd);
 		break;
 	case 5:
 		connect_tcp();

@@ -2,24 +2,24 @@
 /*
  * module.c - libFuzzer target: the module, in the VM, guided by its own coverage.
  *
- * An input is a series of choices for test/kernel/programs.h, loops.h and rings.h: which compounds
- * are made, how they run, the requests to the device, the work of a loop and of its ring, and the
- * seccomp filters. The first byte chooses the module's parameters. A child executes each input as an
+ * An input is a series of choices for test/kernel/programs.h, functions.h, loops.h, rings.h and
+ * shares.h: which compounds are made, how they run, the requests to the device, the work of a loop
+ * and of its ring, the calls in shares, and the seccomp filters. The first byte chooses the module's parameters. A child executes each input as an
  * unprivileged user with its own files, memory and descriptors, in up to three threads and with
  * signals. The counters of kernel/cosy/coverage.c, which all processes share, are libFuzzer's extra
  * counters.
  *
  * Results are not checked. The kernel must survive without reporting a fault, and every child must
- * be killable.
+ * be killable. An input after which the kernel has reported one is a finding.
  *
- * test/fuzz/run starts it with three variables: COSY_FUZZ_FUNCTIONS is an object of user
+ * test/fuzz/run starts it with four variables: COSY_FUZZ_FUNCTIONS is an object of user
  * functions, COSY_FUZZ_DISK a directory on a disk that all inputs share, COSY_FUZZ_SEEN the file
- * with the counters that were ever set.
+ * with the counters that were ever set, COSY_FUZZ_LAST the file with the last input, which tells
+ * what the kernel has died of.
  */
 // REQUIRES: root, long, vm
 // RUN: %S/run --runs 0
-#include "../kernel/function.h"
-#include "rings.h"
+#include "shares.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -36,15 +36,10 @@
 #define NR_COUNTERS	(128 * 1024)
 #define NOBODY		65534
 #define MAX_FUNCTIONS	16
-/* The descriptors of user functions' programs, which compounds cannot close. */
-#define FUNCTION_FDS	200
 
 __attribute__((section("__libfuzzer_extra_counters"), aligned(4096)))
 static uint8_t counters[NR_COUNTERS];
 static uint8_t seen[NR_COUNTERS];
-
-static struct segment segment;
-static unsigned int nr_functions;
 
 /* --- the input's bytes as choices ------------------------------------------------ */
 
@@ -74,49 +69,6 @@ static void lost(int sig)
 {
 	(void)sig;
 	_exit(1);
-}
-
-/* Bind a user function, correctly or almost, and call it. */
-static void call_function(__u64 *frame, struct cosy_run *run)
-{
-	struct cosy_bind bind = {
-		.size = sizeof(bind),
-		.handle = load_caller(dev),
-		.fd = FUNCTION_FDS + (int)any(nr_functions),
-		.base = (uintptr_t)segment.base,
-		.pointers = any(4) ? 1 : any(64),
-		.trial = rarely() ? any(3) : 0,
-		.stacks = (uintptr_t)segment.base + PAGE,
-		.stack_size = any(2) ? 512 : 0,
-		.stack_stride = 1024,
-		.nstacks = any(2) ? 2 : 0,
-	};
-	unsigned int entries = 1 + any(4);
-	struct cosy_suspended suspended = { .stack = any(3) };
-
-	if (rarely())
-		((__u32 *)&bind)[any(sizeof(bind) / 4)] = (__u32)number();
-	ioctl(dev, COSY_IOC_BIND, &bind);
-	memset(run, 0, sizeof(*run));
-	run->handle = bind.handle;
-	run->frame = (uintptr_t)frame;
-	run->errno_addr = (uintptr_t)&errno;
-	run->suspended = rarely() ? (__u64)memory() : (__u64)(uintptr_t)&suspended;
-	frame[1] = (uintptr_t)segment.base + (any(2) ? 8 * any(600) : (__u64)number());
-	frame[2] = (__u64)number();
-	frame[3] = any(3) ? any(2000) : (__u64)memory();
-	while (entries--) {
-		/* Resume a function that was suspended, or not. */
-		run->flags = any(8) ? run->flags & COSY_RUN_SUSPENDED : any(16);
-		run->flags |= any(2) ? COSY_RUN_COUNT : 0;
-		run->slice = any(3);
-		enter(dev, run);
-		run->status = COSY_AGAIN;
-	}
-	bind.fd = -1;
-	if (any(2))
-		ioctl(dev, COSY_IOC_BIND, &bind);
-	ioctl(dev, COSY_IOC_UNLOAD, &bind.handle);
 }
 
 /*
@@ -160,7 +112,8 @@ static void load_bytes(void)
 	free(image);
 }
 
-struct share {
+/* What a thread has of an input. */
+struct part {
 	const uint8_t *bytes;
 	size_t size;
 	unsigned int number;
@@ -180,16 +133,16 @@ static void interrupt_often(void)
 
 static void *thread(void *arg)
 {
-	struct share *share = arg;
+	struct part *part = arg;
 	__u64 here[NREGS];
 	struct program p;
 
 	interrupt_often();
-	at = share->bytes;
-	left = share->size;
+	at = part->bytes;
+	left = part->size;
 	while (left) {
 		__u64 *frame = any(3) ? here : (__u64 *)(arena + any(PAGES - 1) * PAGE);
-		struct cosy_run *run = any(3) ? &runs[share->number] : &runs[any(THREADS)];
+		struct cosy_run *run = any(3) ? &runs[part->number] : &runs[any(THREADS)];
 
 		switch (any(20)) {
 		case 0:
@@ -221,6 +174,10 @@ static void *thread(void *arg)
 		case 11:
 		case 12:
 			use_ring();
+			break;
+		case 13:
+		case 14:
+			use_share();
 			break;
 		default:
 			make(&p);
@@ -263,7 +220,7 @@ static void enter_root(void)
 static void child(const uint8_t *bytes, size_t size)
 {
 	struct sigaction action = { .sa_handler = nothing };
-	struct share shares[THREADS];
+	struct part parts[THREADS];
 	pthread_t threads[THREADS];
 	unsigned int n, started = 0;
 
@@ -286,13 +243,14 @@ static void child(const uint8_t *bytes, size_t size)
 	make_files();
 	make_loop();
 	make_ring();
+	make_shares();
 	for (unsigned int filters = any(4); filters > 1; filters--)
 		set_filter(0);
 	if (rarely())
 		unshare(CLONE_NEWUSER);
 	for (; started < n; started++) {
-		shares[started] = (struct share){ at + left / n * started, left / n, started };
-		if (pthread_create(&threads[started], NULL, thread, &shares[started]))
+		parts[started] = (struct part){ at + left / n * started, left / n, started };
+		if (pthread_create(&threads[started], NULL, thread, &parts[started]))
 			break;
 	}
 	while (started)
@@ -363,6 +321,46 @@ static void write_seen(void)
 	close(fd);
 }
 
+static int last_input = -1;
+
+static void save_input(const uint8_t *bytes, size_t size)
+{
+	if (last_input < 0)
+		return;
+	if (pwrite(last_input, bytes, size, 0) != (ssize_t)size || ftruncate(last_input, (off_t)size))
+		die("the last input");
+}
+
+static int messages = -1;
+
+/* Return true if the kernel has reported a fault since the last call. */
+static bool kernel_complains(void)
+{
+	static const char *const faults[] = { "BUG:", "WARNING:", "KASAN", "UBSAN", "Oops" };
+	bool complains = false;
+	char message[8192];
+	ssize_t n;
+
+	/* EPIPE: messages were overwritten before they were read. */
+	while ((n = read(messages, message, sizeof(message) - 1)) > 0 || errno == EPIPE) {
+		message[n > 0 ? n : 0] = 0;
+		for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+			complains |= strstr(message, faults[i]) != NULL;
+	}
+	return complains;
+}
+
+static void open_files(void)
+{
+	const char *last = getenv("COSY_FUZZ_LAST");
+
+	if (last)
+		last_input = open(last, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	messages = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if ((last && last_input < 0) || messages < 0 || lseek(messages, 0, SEEK_END) < 0)
+		die("/dev/kmsg, or the file for the last input");
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	const char *functions = getenv("COSY_FUZZ_FUNCTIONS");
@@ -375,6 +373,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	if (fd < 0 || mmap(counters, sizeof(counters), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_FIXED, fd, 0) != counters)
 		die("/dev/cosy-coverage (the module is to be built with COSY_COVERAGE=y)");
+	open_files();
 	dev = open_device();
 	segment = segment_create();
 	object = functions_load(dev, functions, &segment);
@@ -408,6 +407,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	if (!size)
 		return 0;
+	save_input(bytes, size);
 	odd = choose_parameter(*bytes);
 	if (odd)
 		set_parameter(odd->name, odd->odd);
@@ -429,6 +429,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	}
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
 		fprintf(stderr, "FAILED: a child cannot prepare its root\n");
+		abort();
+	}
+	if (kernel_complains()) {
+		fprintf(stderr, "FAILED: the kernel has reported a fault\n");
 		abort();
 	}
 	if (odd)

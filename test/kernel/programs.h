@@ -475,7 +475,7 @@ static void ask(void)
 {
 	static const unsigned long commands[] = { COSY_IOC_INFO, COSY_IOC_LOAD, COSY_IOC_UNLOAD,
 						  COSY_IOC_BIND, COSY_IOC_YIELD, COSY_IOC_ASYNC,
-						  COSY_IOC_HIDE };
+						  COSY_IOC_HIDE, COSY_IOC_SHARE };
 	__u64 words[32];
 
 	for (unsigned int i = 0; i < sizeof(words) / sizeof(*words); i++)
