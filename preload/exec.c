@@ -2,18 +2,11 @@
 /*
  * exec.c - executes programs without this library that are short, or would not find it.
  *
- * A process that maps the library takes about 70,000 instructions more, and gets them back
- * with some 50 calls through the module. The programs that are listed here make fewer calls, if
- * they have few names of files as arguments, and are not told to descend into directories. So
- * LD_PRELOAD is left out of their environment, unless it names other libraries, too. The programs
- * that they execute are native then, so shells and other programs that mostly execute others are
- * not in the list.
+ * LD_PRELOAD is left out of the environment of short programs (short.h), unless it names other
+ * libraries, too.
  *
  * In a container, or after chroot(), the dynamic linker may not be able to load the library. Then it
  * would print a message.
- *
- * Natively, exec fails with EFAULT if a string cannot be read. So each page is probed before it
- * is read here.
  */
 #include <asm/unistd.h>
 #include <linux/errno.h>
@@ -22,140 +15,20 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "device/probe.h"
 #include "device/sys.h"
 #include "next.h"
+#include "reader.h"
 #include "short.h"
 #include "watched.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
-#define MAX_ARGUMENTS	256
 /* A larger environment is copied to memory of its own: threads and handlers of signals may have little stack. */
 #define MAX_ON_STACK	96
 #define MAX_ENVIRONMENT	8192
 
-/* In a list, each name is followed by a null byte, the last one by two. */
-#define ENTRY(name) name "\0"
-static const char short_programs[] = COSY_SHORT_PROGRAMS(ENTRY);
-static const char short_unless_descending[] = COSY_SHORT_UNLESS_DESCENDING(ENTRY);
-#undef ENTRY
-
 typedef int execve_function(const char *path, char *const argv[], char *const envp[]);
 typedef int execv_function(const char *path, char *const argv[]);
-
-/**
- * struct reader - reads memory of the program that may not be readable
- * @strings:  address of the page from which a character was read last
- * @pointers: address of the page from which a pointer was read last
- * @failed:   something could not be read
- */
-struct reader {
-	unsigned long strings;
-	unsigned long pointers;
-	bool failed;
-};
-
-/* Return true if the page of @address can be read. @last is the one that was read last. */
-static bool can_read(struct reader *reader, unsigned long *last, const void *address)
-{
-	unsigned long page = (unsigned long)address & -COSY_PAGE;
-
-	if (page != *last) {
-		if (!cosy_can_read(page))
-			reader->failed = true;
-		*last = page;
-	}
-	return !reader->failed;
-}
-
-static char read_char(struct reader *reader, const char *at)
-{
-	return can_read(reader, &reader->strings, at) ? *at : '\0';
-}
-
-static char *read_pointer(struct reader *reader, char *const *at)
-{
-	/* It may be in two pages. */
-	if ((unsigned long)at % sizeof(*at))
-		reader->failed = true;
-	return can_read(reader, &reader->pointers, at) ? *at : NULL;
-}
-
-/* Return the end of @prefix in @string; NULL if @string does not begin with it. */
-static const char *after(struct reader *reader, const char *string, const char *prefix)
-{
-	while (*prefix) {
-		if (read_char(reader, string++) != *prefix++)
-			return NULL;
-	}
-	return string;
-}
-
-/* Return the last component of @path. */
-static const char *last_component(struct reader *reader, const char *path)
-{
-	const char *last = path;
-	char c;
-
-	while ((c = read_char(reader, path++))) {
-		if (c == '/')
-			last = path;
-	}
-	return last;
-}
-
-static bool is_string(struct reader *reader, const char *string, const char *expected)
-{
-	const char *end = after(reader, string, expected);
-
-	return end && !read_char(reader, end);
-}
-
-static bool is_listed(struct reader *reader, const char *name, const char *list)
-{
-	while (*list) {
-		if (is_string(reader, name, list))
-			return true;
-		while (*list++)
-			;
-	}
-	return false;
-}
-
-/* Return true if the program descends into directories with @option. */
-static bool descends(struct reader *reader, const char *option)
-{
-	char c;
-
-	while ((c = read_char(reader, option++))) {
-		if (c == 'r' || c == 'R' || c == 'a' || c == '-')
-			return true;
-	}
-	return false;
-}
-
-static bool is_short_program(struct reader *reader, const char *path, char *const *argv)
-{
-	const char *name = last_component(reader, path), *argument;
-	bool may_descend = is_listed(reader, name, short_unless_descending);
-	int files = 0;
-
-	if (!may_descend && !is_listed(reader, name, short_programs))
-		return false;
-	for (int i = 0; i <= MAX_ARGUMENTS; i++) {
-		argument = read_pointer(reader, &argv[i]);
-		if (!argument)
-			return true;
-		if (read_char(reader, argument) != '-')
-			files++;
-		else if (may_descend && descends(reader, argument + 1))
-			return false;
-		if (files > COSY_SHORT_MAX_FILES)
-			return false;
-	}
-	return false;
-}
 
 /*
  * Return true if the dynamic linker of the program would not be able to load the library: its path
@@ -314,12 +187,12 @@ static void release(char *const *with, char *const *envp)
  */
 static size_t copy_size(const char *path, char *const *argv, char *const *envp, bool returns)
 {
-	struct reader reader = { .strings = 1, .pointers = 1 };
+	struct reader reader = READER;
 	size_t size = 0;
 
 	if (cosy_prints_messages())
 		report_loss(&reader, path, envp);
-	if (!cosy_opens_at_first_call() && is_short_program(&reader, path, argv))
+	if (!cosy_opens_at_first_call() && cosy_is_short_program(&reader, path, argv))
 		size = size_without(&reader, envp, returns ? MAX_ENVIRONMENT : MAX_ON_STACK);
 	if (!size && is_missing())
 		size = size_without(&reader, envp, MAX_ENVIRONMENT);
@@ -446,7 +319,7 @@ void *cosy_before_list(enum cosy_list function, char *const *saved)
  */
 void cosy_before_shell(void)
 {
-	struct reader reader = { .strings = 1, .pointers = 1 };
+	struct reader reader = READER;
 	char **envp = __environ;
 	size_t size;
 	char **copy;

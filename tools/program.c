@@ -20,11 +20,6 @@
 /* The notes of a segment that are read. */
 #define MAX_NOTES		32
 
-#define NAME(name) name,
-static const char *const short_programs[] = { COSY_SHORT_PROGRAMS(NAME) };
-static const char *const short_unless_descending[] = { COSY_SHORT_UNLESS_DESCENDING(NAME) };
-#undef NAME
-
 /* Read @size bytes at @at. */
 static bool read_at(int fd, void *to, size_t size, uint64_t at)
 {
@@ -115,31 +110,9 @@ enum program_kind program_kind(const char *command)
 	return kind;
 }
 
-static bool is_listed(const char *name, const char *const *list, size_t size)
-{
-	for (size_t i = 0; i < size; i++) {
-		if (!strcmp(name, list[i]))
-			return true;
-	}
-	return false;
-}
-
-/* preload/exec.c does the same, with memory that may not be readable. */
 bool program_is_short(const char *const *arguments)
 {
-	const char *slash = strrchr(*arguments, '/'), *name = slash ? slash + 1 : *arguments;
-	bool may_descend = is_listed(name, short_unless_descending,
-				     sizeof(short_unless_descending) / sizeof(char *));
-	int files = 0;
+	struct reader reader = READER;
 
-	if (!may_descend &&
-	    !is_listed(name, short_programs, sizeof(short_programs) / sizeof(char *)))
-		return false;
-	for (; *arguments; arguments++) {
-		if (**arguments != '-')
-			files++;
-		else if (may_descend && strpbrk(*arguments + 1, "rRa-"))
-			return false;
-	}
-	return files <= COSY_SHORT_MAX_FILES;
+	return cosy_is_short_program(&reader, *arguments, (char *const *)arguments);
 }

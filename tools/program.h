@@ -33,7 +33,7 @@ enum program_kind {
 enum program_kind program_kind(const char *command);
 
 /**
- * program_is_short() - find out whether a program is in the lists of preload/short.h
+ * program_is_short() - find out whether a program is one of preload/short.h
  * @arguments: its name and its arguments, followed by NULL
  *
  * Return: true if it makes so few calls that `cosy run` executes it without the library.
