@@ -19,6 +19,8 @@ config.test_format = cosy_format.Test(execute_external=True)
 checkers = os.environ.get("COSY_KERNEL") in ("debug", "kcsan", "rt")
 vm_seconds = 3000 if checkers or "COSY_CHECK_LONG" in os.environ else 1200
 lit_config.maxIndividualTestTime = vm_seconds + 600
+# For how long tests race or try at random: longer where the kernel or the user asks for it.
+race_seconds = 15 if checkers or "COSY_CHECK_LONG" in os.environ else 5
 config.suffixes = [".c", ".cpp", ".cir", ".ll", ".test"]
 config.excludes = ["Inputs"]
 # A folder's lit.local.cfg may define substitutions that use those below.
@@ -71,6 +73,7 @@ config.substitutions += [(name + r"\b", value) for name, value in [
     ("%not", os.path.join(config.llvm_tools, "not")),
     ("%run-all", os.path.join(scripts, "run-all")),
     ("%vm", os.path.join(bin_dir, "cosy-vm-exec") + f" -T {vm_seconds}"),
+    ("%seconds", str(race_seconds)),
     ("%root", config.source_root),
     ("%build", config.build_root),
     ("%lib", lib_dir),

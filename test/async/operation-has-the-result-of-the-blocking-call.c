@@ -73,7 +73,7 @@ static void begin(struct call *c)
 static void must_wait(struct call *c)
 {
 	if (way == THREAD) {
-		while (!__atomic_load_n(&c->tid, __ATOMIC_ACQUIRE) || !sleeps(c->tid)) {
+		while (!__atomic_load_n(&c->tid, __ATOMIC_ACQUIRE) || !is_asleep(c->tid)) {
 			EQUAL(__atomic_load_n(&c->done, __ATOMIC_ACQUIRE), 0);
 			sched_yield();
 		}

@@ -37,7 +37,7 @@ static void *wait_first(void *arg)
 static void *interrupt(void *main_thread)
 {
 	while (!returned) {
-		if (sleeps(getpid()))
+		if (is_asleep(getpid()))
 			pthread_kill(*(pthread_t *)main_thread, SIGUSR1);
 		usleep(1000);
 	}
@@ -60,7 +60,7 @@ static void test(int flags, bool second)
 	handled = 0;
 	if (second) {
 		EQUAL(pthread_create(&waiter, NULL, wait_first, NULL), 0);
-		while (!other || !sleeps(other))
+		while (!other || !is_asleep(other))
 			usleep(1000);
 	}
 	EQUAL(pthread_create(&interrupter, NULL, interrupt, &self), 0);

@@ -51,7 +51,7 @@ static void wait_until_asleep(uint64_t waiting)
 	do {
 		sched_yield();
 		EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
-	} while (!sleeper || info.waiting != waiting || !sleeps(sleeper));
+	} while (!sleeper || info.waiting != waiting || !is_asleep(sleeper));
 }
 
 /* Let a thread wait in @body, with @waiting operations; complete the operation of @fds. */

@@ -166,7 +166,7 @@ static void begin_to_wait(pthread_t *thread, void *(*body)(void *))
 {
 	waiter = 0;
 	EQUAL(pthread_create(thread, NULL, body, NULL), 0);
-	while (!waiter || !sleeps(waiter))
+	while (!waiter || !is_asleep(waiter))
 		sched_yield();
 }
 

@@ -12,6 +12,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "../Inputs/asleep.h"
+
 /* A loop in the process. */
 struct loop {
 	int fd;
@@ -136,25 +138,6 @@ static inline long long call_by_entry(struct loop *loop, long nr, uint64_t a, ui
 	if (execute(loop) != 1 || collect(loop) != 1)
 		return -1000;
 	return entry_result(loop, 1);
-}
-
-/* Return true if a thread sleeps. Reads its state in /proc, which needs no time limit. */
-static inline bool is_asleep(pid_t tid)
-{
-	char path[64], text[256] = "";
-	const char *state;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	fd = open(path, O_RDONLY);
-	/* The thread may have ended. */
-	if (fd < 0)
-		return false;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = 0;
-	close(fd);
-	state = strrchr(text, ')');
-	return state && state[2] == 'S';
 }
 
 /* Load a compound for loops; return its handle. */

@@ -9,7 +9,7 @@
  */
 // REQUIRES: root
 // RUN: %compile -I%root/compound-ir %s -o %t
-// RUN: %vm setpriv --reuid nobody --regid nogroup --clear-groups %t 15 | FileCheck %s
+// RUN: %vm setpriv --reuid nobody --regid nogroup --clear-groups %t %seconds | FileCheck %s
 // CHECK: passed
 #include "programs.h"
 

@@ -446,7 +446,7 @@ static void test_processes(int dev)
 		_exit(1);
 	}
 	close(fds[1]);
-	usleep(100000);
+	wait_until_asleep_in_module(pid);
 	kill(pid, SIGKILL);
 	check(has_ended(fds[0]), "a process that is killed in a call closes them");
 	waitpid(pid, NULL, 0);
@@ -527,12 +527,22 @@ static void test_copies(int dev)
 	close(reads);
 }
 
-static volatile int alarms;
+/* Shared with a child. */
+static volatile int *alarms;
 
 static void on_alarm(int signal)
 {
 	(void)signal;
-	alarms++;
+	++*alarms;
+}
+
+/* Send a signal when the thread has had @handled of them, and waits in a call. */
+static void interrupt(pid_t thread, int signal, int handled)
+{
+	while (*alarms < handled)
+		usleep(1000);
+	wait_until_asleep_in_module(thread);
+	kill(thread, signal);
 }
 
 /* A call that waits is interrupted by a handler, and made again with SA_RESTART. */
@@ -540,28 +550,34 @@ static void test_signals(int dev)
 {
 	struct table table = must_make_table(dev, 8);
 	struct sigaction action = { .sa_handler = on_alarm };
+	const pid_t self = getpid();
 	int pair[2];
 	char c;
 
+	alarms = mmap(NULL, sizeof(*alarms), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	call_in(table, SYS_pipe2, addr(pair), 0);
 	sigaction(SIGALRM, &action, NULL);
-	alarm(1);
-	check(call_in(table, SYS_read, pair[0], addr(&c), 1) == -EINTR && alarms == 1,
-	      "a signal interrupts a call");
-	action.sa_flags = SA_RESTART;
-	sigaction(SIGALRM, &action, NULL);
+	/* The parent's descriptors of the share are not the child's. */
 	if (!fork()) {
-		/* The parent's descriptors of the share are not the child's. */
-		sleep(3);
-		kill(getppid(), SIGUSR1);
+		interrupt(self, SIGALRM, 0);
 		_exit(0);
 	}
+	check(call_in(table, SYS_read, pair[0], addr(&c), 1) == -EINTR && *alarms == 1,
+	      "a signal interrupts a call");
+	wait(NULL);
+	action.sa_flags = SA_RESTART;
+	sigaction(SIGALRM, &action, NULL);
 	action.sa_flags = 0;
 	sigaction(SIGUSR1, &action, NULL);
-	alarm(1);
-	check(call_in(table, SYS_read, pair[0], addr(&c), 1) == -EINTR && alarms == 3,
+	if (!fork()) {
+		interrupt(self, SIGALRM, 1);
+		interrupt(self, SIGUSR1, 2);
+		_exit(0);
+	}
+	check(call_in(table, SYS_read, pair[0], addr(&c), 1) == -EINTR && *alarms == 3,
 	      "with SA_RESTART it is made again");
 	wait(NULL);
+	munmap((void *)alarms, sizeof(*alarms));
 	close(table.fd);
 }
 

@@ -4,7 +4,7 @@
  * during a call: execve(), unshare(), processes that share tables or memory, tracers, memory that changes.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm %t
+// RUN: %vm env SECONDS=%seconds %t
 #include "compound.h"
 
 #include <linux/kcmp.h>
@@ -223,11 +223,13 @@ static void test_maximum(void)
 	stop = false;
 	pthread_create(&threads[0], NULL, takes_place, (void *)(intptr_t)fd);
 	pthread_create(&threads[1], NULL, takes_place, NULL);
-	sleep(6);
+	usleep((useconds_t)(race_seconds() / 2 * 1e6));
+	while (taken <= 100)
+		usleep(1000);
 	stop = true;
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
-	check(!exceeded && taken > 100 && count(table) == 1,
+	check(!exceeded && count(table) == 1,
 	      "two threads never have one place: %d of %d times", exceeded, taken);
 	close(table.fd);
 }
@@ -291,7 +293,7 @@ static void test_count(void)
 	stop = false;
 	for (i = 0; i < 4; i++)
 		pthread_create(&threads[i], NULL, makes_and_closes, (void *)(uintptr_t)(i + 1));
-	sleep(6);
+	usleep((useconds_t)(race_seconds() / 2 * 1e6));
 	stop = true;
 	for (i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
@@ -309,8 +311,19 @@ static void test_count(void)
 
 static void *accepts(void *arg)
 {
+	waiter = gettid();
 	*(long *)arg = call_in(table, SYS_accept4, *(long *)arg, 0, 0, 0);
 	return NULL;
+}
+
+/* Return once a thread waits in the call that @makes makes. */
+static void start_waiter(pthread_t *thread, void *(*makes)(void *), long *result)
+{
+	waiter = 0;
+	pthread_create(thread, NULL, makes, result);
+	while (!waiter)
+		usleep(1000);
+	wait_until_asleep_in_module(waiter);
 }
 
 /* A call that waits takes a place for what it will make, and no more. */
@@ -328,8 +341,7 @@ static void test_waiting_accept(void)
 	size = sizeof(address);
 	call_in(table, SYS_listen, listener, 4);
 	call_in(table, SYS_getsockname, listener, addr(address), addr(&size));
-	pthread_create(&thread, NULL, accepts, &accepted);
-	usleep(300000);
+	start_waiter(&thread, accepts, &accepted);
 	check(count(table) == 2, "accept() takes one place while it waits: %ld", count(table));
 	check(is_of(table, call_in(table, SYS_dup, 0)) && call_in(table, SYS_dup, 0) == -EMFILE &&
 		      (int)enter_short(table, SYS_dup, (unsigned int)listener) == -EMFILE,
@@ -347,19 +359,9 @@ static void *waits(void *arg)
 {
 	__u64 value;
 
-	waiter = (int)syscall(SYS_gettid);
+	waiter = gettid();
 	*(long *)arg = call_in(table, SYS_read, call_in(table, SYS_eventfd2, 0, 0), addr(&value), 8);
 	return NULL;
-}
-
-/* Return once the thread waits in its call. */
-static void start_waiter(pthread_t *thread, long *result)
-{
-	waiter = 0;
-	pthread_create(thread, NULL, waits, result);
-	while (!waiter)
-		usleep(1000);
-	usleep(100000);
 }
 
 static void *executes(void *arg)
@@ -390,7 +392,7 @@ static void test_exec_while_waiting(void)
 				pthread_create(&thread, NULL, executes, NULL);
 				waits(&result);
 			} else {
-				start_waiter(&thread, &result);
+				start_waiter(&thread, waits, &result);
 				executes(NULL);
 			}
 			_exit(1);
@@ -423,7 +425,7 @@ static void test_tables_while_waiting(void)
 
 	table = must_make_table(device, 8);
 	reads = pipe_in(table, &writes);
-	start_waiter(&thread, &result);
+	start_waiter(&thread, waits, &result);
 	pthread_create(&second, NULL, leaves_table, NULL);
 	pthread_join(second, NULL);
 	pid = fork();
@@ -482,7 +484,7 @@ static void test_traced_while_waiting(void)
 		call.args[2] = 8;
 		_exit(enter_call(table, &call) != (long)(COSY_CALL_LEFT | COSY_CALL_TRACED));
 	}
-	usleep(300000);
+	wait_until_asleep_in_module(pid);
 	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) || ptrace(PTRACE_INTERRUPT, pid, NULL, NULL))
 		die("ptrace");
 	waitpid(pid, &status, 0);

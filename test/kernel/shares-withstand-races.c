@@ -4,7 +4,7 @@
  * their tables by /proc and pidfd_getfd(). Nothing is left open, and the kernel reports nothing.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm %t
+// RUN: %vm env SECONDS=%seconds %t
 #include "compound.h"
 
 #include <dirent.h>
@@ -16,12 +16,11 @@
 
 #include "table.h"
 
-#define SECONDS	8
-
 static int device;
 static atomic_bool stop;
 static _Atomic struct table shared;
 static atomic_long calls, made;
+static _Atomic pid_t acceptor;
 
 /* Random calls with the present share, which may end meanwhile. */
 static void *uses(void *arg)
@@ -136,6 +135,7 @@ static void *accepts(void *arg)
 	const long *listener = arg;
 	struct table table = shared;
 
+	acceptor = gettid();
 	returned("accept", call_in(table, SYS_accept4, *listener, 0, 0, 0));
 	return NULL;
 }
@@ -155,7 +155,9 @@ static void test_accept_after_end(void)
 	call_in(table, SYS_listen, listener, 4);
 	call_in(table, SYS_getsockname, listener, addr(address), addr(&size));
 	pthread_create(&thread, NULL, accepts, &listener);
-	usleep(200000);
+	while (!acceptor)
+		usleep(1000);
+	wait_until_asleep_in_module(acceptor);
 	/* The thread still holds the listening socket. */
 	close(copy);
 	check(!connect(fd, (void *)address, size), "a socket whose share has ended still accepts");
@@ -179,11 +181,13 @@ int main(void)
 		pthread_create(&threads[i], NULL, uses, (void *)(uintptr_t)(i + 1));
 	pthread_create(&threads[4], NULL, ends, NULL);
 	pthread_create(&threads[5], NULL, looks, NULL);
-	sleep(SECONDS);
+	usleep((useconds_t)(race_seconds() * 1e6));
+	while (calls <= 100 || made <= 10)
+		usleep(1000);
 	stop = true;
 	for (i = 0; i < 6; i++)
 		pthread_join(threads[i], NULL);
-	check(calls > 100 && made > 10, "%ld calls in %ld shares", calls, made);
+	printf("%ld calls in %ld shares\n", calls, made);
 	last = shared;
 	close(last.fd);
 	/* The numbers are free again: nothing was left in the table of the process. */

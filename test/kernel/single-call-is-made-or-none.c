@@ -32,6 +32,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../Inputs/asleep.h"
 #include "../Inputs/check.h"
 
 static int fd;
@@ -231,22 +232,6 @@ static void on_signal(int signal)
 	(void)signal;
 }
 
-/* Return when a process sleeps. The parent does so only in the call. */
-static void wait_until_asleep(pid_t pid)
-{
-	char name[64], state = 0;
-	FILE *file;
-
-	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
-	while (state != 'S') {
-		usleep(1000);
-		file = fopen(name, "r");
-		CHECK(file);
-		EQUAL(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
-		fclose(file);
-	}
-}
-
 static void interrupted(void)
 {
 	struct sigaction action = { .sa_handler = on_signal };
@@ -264,7 +249,7 @@ static void interrupted(void)
 	call.args[2] = O_RDONLY;
 	child = fork();
 	if (!child) {
-		wait_until_asleep(self);
+		wait_until_asleep_in_module(self);
 		kill(self, SIGUSR1);
 		_exit(0);
 	}

@@ -7,6 +7,8 @@
 
 #include <linux/cosy_share.h>
 
+#include "../Inputs/asleep.h"
+
 /** struct table - a share: its descriptor, and its number in the descriptors that it has */
 struct table {
 	int fd;
@@ -122,6 +124,15 @@ static int pipe_in(struct table table, long *writes)
 		die("dup");
 	close(fds[1]);
 	return fds[0];
+}
+
+/** race_seconds() - return for how long threads race, by the environment: RUN lines say %seconds */
+__attribute__((unused))
+static double race_seconds(void)
+{
+	const char *seconds = getenv("SECONDS");
+
+	return seconds ? atof(seconds) : 15;
 }
 
 /** has_ended() - test whether a pipe's other end is closed everywhere, within ten seconds */

@@ -13,6 +13,7 @@
 
 #include <cosy/share.h>
 
+#include "asleep.h"
 #include "check.h"
 
 #define ROUNDS	2000
@@ -108,11 +109,14 @@ static void *disturbs(void *arg)
 	return NULL;
 }
 
+static _Atomic pid_t reader;
+
 /* Readers that wait while their descriptor is closed read what is written later. */
 static void *reads(void *arg)
 {
 	char c = 0;
 
+	reader = gettid();
 	EQUAL(cosy_share_read(first, *(int *)arg, &c, 1), 1);
 	EQUAL(c, 'r');
 	return NULL;
@@ -125,7 +129,8 @@ static void close_while_reading(void)
 
 	EQUAL(cosy_share_pipe(first, ends, 0), 0);
 	EQUAL(pthread_create(&thread, NULL, reads, &ends[0]), 0);
-	usleep(100000);
+	while (!reader || !is_asleep(reader))
+		usleep(1000);
 	EQUAL(cosy_share_close(first, ends[0]), 0);
 	EQUAL(cosy_share_write(first, ends[1], "r", 1), 1);
 	pthread_join(thread, NULL);

@@ -18,6 +18,7 @@
 
 #include <cosy/async.h>
 
+#include "../../Inputs/asleep.h"
 #include "../../Inputs/check.h"
 
 #ifndef RWF_NOWAIT
@@ -50,22 +51,6 @@ static inline uint64_t now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-/* Return true if a thread of this process sleeps. */
-static inline bool sleeps(pid_t thread)
-{
-	char path[64], line[256] = "";
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
-	fd = open(path, O_RDONLY);
-	CHECK(fd >= 0);
-	n = read(fd, line, sizeof(line) - 1);
-	CHECK(n > 0);
-	close(fd);
-	return strstr(line, ") S ") != NULL;
 }
 
 /*

@@ -5,7 +5,7 @@
  */
 
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "../../kernel/loop.h"
 #include "../../kernel/uring.h"
@@ -385,28 +385,6 @@ static void signals(void)
 	destroy(&loop);
 }
 
-/* Return true if a process sleeps in lseek(). */
-static bool sleeps_inside(pid_t pid)
-{
-	char name[64], state = 0;
-	int nr = -1;
-	FILE *f;
-
-	snprintf(name, sizeof(name), "/proc/%d/syscall", pid);
-	f = fopen(name, "r");
-	if (f && fscanf(f, "%d", &nr) != 1)
-		nr = -1;
-	if (f)
-		fclose(f);
-	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
-	f = fopen(name, "r");
-	if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-		state = 0;
-	if (f)
-		fclose(f);
-	return nr == SYS_lseek && state == 'S';
-}
-
 static void killed(void)
 {
 	struct loop loop;
@@ -425,7 +403,7 @@ static void killed(void)
 		_exit(2);
 	}
 	for (;;) {
-		if (sleeps_inside(child))
+		if (is_asleep_in_module(child))
 			break;
 		if (waitpid(child, &status, WNOHANG)) {
 			check(false, "the child has not ended before it was killed: %#x", status);
