@@ -5,10 +5,10 @@ usage: check_results.py failed RESULTS MAX
            print a filter for the tests that failed; nothing if none did, or more than MAX, which
            may be "all"
        check_results.py report RESULTS RESULTS-AGAIN PASSED FAILED WITHOUT-VM
-           print what failed, what passed only when it was repeated, the tests that only --long
-           runs, the slowest tests, what was skipped and why, and the counts. RESULTS-AGAIN has tests that were repeated, if it
-           exists; PASSED and FAILED are numbers of results that are not of lit; WITHOUT-VM is why
-           there is no VM, or empty.
+           print what failed or hung, what passed only when it was repeated, the tests that only
+           --long runs, the slowest tests, what was skipped and why, and the counts. RESULTS-AGAIN
+           has tests that were repeated, if it exists; PASSED and FAILED are numbers of results that
+           are not of lit; WITHOUT-VM is why there is no VM, or empty.
            Exit status 1 if a test failed.
 """
 
@@ -30,6 +30,12 @@ def has_failed(test):
     return test["code"] not in PASSED + NOT_RUN
 
 
+def how(test):
+    """Return how a test has failed. scripts/bounded, vm-exec and lit each end what hangs."""
+    ended = re.search(r"has not ended after|: killed after \d+ seconds", test["output"])
+    return f"{test['code']}, it hung" if ended or test["code"] == "TIMEOUT" else test["code"]
+
+
 def failed_filter(path, most):
     failed = [re.escape(test["name"]) for test in read(path) if has_failed(test)]
     if not failed or most != "all" and len(failed) > int(most):
@@ -49,10 +55,12 @@ def is_long(name):
 
 def report(path, path_again, passed, failed, without_vm):
     tests = {test["name"]: test for test in read(path)}
+    first = dict(tests)
     if os.path.exists(path_again):
         for test in read(path_again):
             if test["code"] in PASSED:
-                print(f"passed only when it was repeated: {test['name']}")
+                name = test["name"]
+                print(f"passed only when it was repeated: {name} ({how(first[name])})")
             if test["code"] not in ("EXCLUDED", "SKIPPED"):
                 tests[test["name"]] = test
     ran, skipped = [], {}
@@ -66,7 +74,7 @@ def report(path, path_again, passed, failed, without_vm):
             reason = test["output"].strip() or test["code"]
             skipped.setdefault(reason.splitlines()[-1], []).append(test["name"])
         elif test["code"] != "EXCLUDED":
-            print(f"failed: {test['name']} ({test['code']})")
+            print(f"failed: {test['name']} ({how(test)})")
             ran.append(test)
             failed += 1
     if len(ran) > 10:

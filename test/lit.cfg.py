@@ -52,6 +52,11 @@ for name in ("COSY_VM_DIR", "COSY_KERNEL", "COSY_CHECK_LONG", "TMPDIR"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# A test of the library: by the user executor here, and by all executors in the VM, if there is one.
+runs = ["COSY_EXECUTOR=user %bounded %t"]
+if "COSY_VM_DIR" in os.environ:
+    runs += [f"%vm env COSY_EXECUTOR={executor} %t" for executor in ("user", "auto", "kernel")]
+
 plugin = "-fplugin=" + os.path.join(lib_dir, "cosy-plugin.so")
 # Longer names first: they are replaced in this order.
 config.substitutions += [(name + r"\b", value) for name, value in [
@@ -73,6 +78,9 @@ config.substitutions += [(name + r"\b", value) for name, value in [
     ("%not", os.path.join(config.llvm_tools, "not")),
     ("%run-all", os.path.join(scripts, "run-all")),
     ("%vm", os.path.join(bin_dir, "cosy-vm-exec") + f" -T {vm_seconds}"),
+    ("%everywhere", " && ".join(runs)),
+    # On this machine. A command in the VM has a limit by %vm.
+    ("%bounded", os.path.join(scripts, "bounded") + " 600"),
     ("%seconds", str(race_seconds)),
     ("%root", config.source_root),
     ("%build", config.build_root),

@@ -7,11 +7,11 @@
 // RUN: %everywhere
 // RUN: %async-compile -O2
 // RUN: %everywhere
-// RUN: %vm env COSY_EXECUTOR=auto COSY_STATS=1 timeout 900 %t 2>&1 | %FileCheck %s
+// RUN: %vm env COSY_EXECUTOR=auto COSY_STATS=1 %t 2>&1 | %FileCheck %s
 // CHECK-DAG: passed
 // CHECK-DAG: compound-of-a-function-serves.c:{{[0-9]+}}: executor=kernel runs=
 // RUN: %async-compile -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-// RUN: %vm env COSY_EXECUTOR=kernel timeout 900 %t
+// RUN: %vm env COSY_EXECUTOR=kernel %t
 #include <pthread.h>
 #include <sys/time.h>
 

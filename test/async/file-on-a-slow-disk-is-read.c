@@ -4,9 +4,9 @@
  * the disk; without it, threads do. The results are the same.
  */
 // RUN: %async-compile -O2
-// RUN: %vm env COSY_EXECUTOR=user timeout 900 bash %S/Inputs/on-a-slow-disk.sh %t
-// RUN: %vm env COSY_EXECUTOR=auto timeout 900 bash %S/Inputs/on-a-slow-disk.sh %t
-// RUN: %vm env COSY_EXECUTOR=kernel timeout 900 bash %S/Inputs/on-a-slow-disk.sh %t
+// RUN: %vm env COSY_EXECUTOR=user bash %S/Inputs/on-a-slow-disk.sh %t
+// RUN: %vm env COSY_EXECUTOR=auto bash %S/Inputs/on-a-slow-disk.sh %t
+// RUN: %vm env COSY_EXECUTOR=kernel bash %S/Inputs/on-a-slow-disk.sh %t
 #include "slow-disk.h"
 #include "functions.h"
 

@@ -3,9 +3,9 @@
  * COSY_ASYNC functions have the results, variables, calls, errno and children of ordinary functions.
  */
 // RUN: %async-compile -O0
-// RUN: COSY_EXECUTOR=user timeout 600 %t
+// RUN: COSY_EXECUTOR=user %bounded %t
 // RUN: %async-compile -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-// RUN: COSY_EXECUTOR=user timeout 600 %t
+// RUN: COSY_EXECUTOR=user %bounded %t
 // RUN: %async-compile -O2 -D_FORTIFY_SOURCE=2
 // RUN: %everywhere
 #include <fcntl.h>

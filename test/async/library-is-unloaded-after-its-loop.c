@@ -6,10 +6,10 @@
 
 // RUN: %cosy-cc -g -O1 -Wall -Wextra -Werror -fPIC -shared -DLIBRARY %s -o %t.so
 // RUN: %cc -g -O1 -Wall -Wextra -Werror %s -o %t
-// RUN: COSY_EXECUTOR=user timeout 600 %t %t.so
-// RUN: %vm env COSY_EXECUTOR=user timeout 900 %t %t.so
-// RUN: %vm env COSY_EXECUTOR=auto timeout 900 %t %t.so
-// RUN: %vm env COSY_EXECUTOR=kernel timeout 900 %t %t.so
+// RUN: COSY_EXECUTOR=user %bounded %t %t.so
+// RUN: %vm env COSY_EXECUTOR=user %t %t.so
+// RUN: %vm env COSY_EXECUTOR=auto %t %t.so
+// RUN: %vm env COSY_EXECUTOR=kernel %t %t.so
 
 #define _GNU_SOURCE
 #include <err.h>

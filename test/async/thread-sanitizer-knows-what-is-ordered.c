@@ -6,8 +6,8 @@
  * callbacks without a colour share.
  */
 // RUN: %async-compile -O1 -fsanitize=thread
-// RUN: env COSY_EXECUTOR=user timeout 600 %t right 2>&1 | %FileCheck --check-prefix=RIGHT %s
-// RUN: %not env COSY_EXECUTOR=user timeout 600 %t wrong 2>&1 | %FileCheck --check-prefix=WRONG %s
+// RUN: env COSY_EXECUTOR=user %bounded %t right 2>&1 | %FileCheck --check-prefix=RIGHT %s
+// RUN: %not env COSY_EXECUTOR=user %bounded %t wrong 2>&1 | %FileCheck --check-prefix=WRONG %s
 // RIGHT-NOT: WARNING
 // RIGHT: all done
 // WRONG: WARNING: ThreadSanitizer: data race

@@ -4,9 +4,9 @@
  * in epoll then, and there may be no other outstanding operation that would wake it.
  */
 // RUN: %async-compile -O2
-// RUN: COSY_EXECUTOR=user timeout 600 %t 3000
-// RUN: %vm env COSY_EXECUTOR=auto timeout 900 %t 100
-// RUN: %vm env COSY_EXECUTOR=kernel timeout 900 %t 100
+// RUN: COSY_EXECUTOR=user %bounded %t 3000
+// RUN: %vm env COSY_EXECUTOR=auto %t 100
+// RUN: %vm env COSY_EXECUTOR=kernel %t 100
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>

@@ -8,19 +8,19 @@
 // RUN: %everywhere
 // RUN: %async-compile -O2
 // RUN: %everywhere
-// RUN: %vm env COSY_FUNCTIONS=kernel timeout 900 %t
-// RUN: %vm env COSY_FUNCTIONS=native timeout 900 %t
+// RUN: %vm env COSY_FUNCTIONS=kernel %t
+// RUN: %vm env COSY_FUNCTIONS=native %t
 //
 // All 1,000 requests of one connection are served in the module.
-// RUN: %vm env COSY_FUNCTIONS=kernel COSY_STATS=1 timeout 900 %t stats 2>&1 | %FileCheck %s
+// RUN: %vm env COSY_FUNCTIONS=kernel COSY_STATS=1 %t stats 2>&1 | %FileCheck %s
 // CHECK-DAG: user-function-runs-in-a-compound.c:{{[0-9]+}}: executor=kernel runs=1 syscalls=0 entries=2{{$}}
 // CHECK-DAG: function store: executor=kernel upcalls=1{{$}}
 //
 // Without privileges the function runs natively, with an operation for each call.
-// RUN: %vm env COSY_FUNCTIONS=native COSY_STATS=1 timeout 900 %t stats 2>&1 | %FileCheck --check-prefix=NATIVE %s
+// RUN: %vm env COSY_FUNCTIONS=native COSY_STATS=1 %t stats 2>&1 | %FileCheck --check-prefix=NATIVE %s
 // NATIVE: user-function-runs-in-a-compound.c:{{[0-9]+}}: executor=native runs=1 native=1{{$}}
 //
-// RUN: %vm env COSY_FUNCTIONS=kernel timeout 900 %t lost > %t.out 2>&1; echo "status $?" >> %t.out
+// RUN: %vm env COSY_FUNCTIONS=kernel %t lost > %t.out 2>&1; echo "status $?" >> %t.out
 // RUN: %FileCheck --check-prefix=LOST %s < %t.out
 // LOST: function store: was suspended and cannot resume: its segment was destroyed, the descriptor of its loop was closed,
 // LOST: status 152

@@ -6,7 +6,7 @@
 // RUN: %compile
 // RUN: %everywhere
 // RUN: %thread-sanitizer
-// RUN: COSY_EXECUTOR=user timeout 600 %t
+// RUN: COSY_EXECUTOR=user %bounded %t
 #include "team.h"
 
 static struct cosy_team *team;

@@ -4,11 +4,11 @@
 // RUN: %clangxx -std=c++20 -g -O1 -Wall -Wextra -Werror -pthread \
 // RUN:   -I%root/bindings/cpp/include -I%root/test/Inputs %s -o %t -L%lib \
 // RUN:   -l:libcosy.a
-// RUN: COSY_EXECUTOR=user timeout 600 %t
+// RUN: COSY_EXECUTOR=user %bounded %t
 // RUN: %clangxx -std=c++20 -g -O1 -fsanitize=thread -pthread \
 // RUN:   -I%root/bindings/cpp/include -I%root/test/Inputs %s -o %t.tsan \
 // RUN:   -L%lib -l:libcosy.a
-// RUN: COSY_EXECUTOR=user timeout 600 %t.tsan
+// RUN: COSY_EXECUTOR=user %bounded %t.tsan
 // RUN: %not %clangxx -std=c++17 -fsyntax-only -I%root/bindings/cpp/include \
 // RUN:   %s 2>&1 | %FileCheck --check-prefix=OLD %s
 // OLD: needs C++20

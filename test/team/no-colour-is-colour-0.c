@@ -6,7 +6,7 @@
 // RUN: %async-compile -O2
 // RUN: %everywhere
 // RUN: %async-compile -O1 -fsanitize=thread
-// RUN: COSY_EXECUTOR=user timeout 600 %t
+// RUN: COSY_EXECUTOR=user %bounded %t
 #include <cosy/task.h>
 
 #include "team.h"

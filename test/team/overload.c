@@ -4,7 +4,7 @@
  * once, in the order of their colour. So are all calls after cosy_team_stop() that can be dropped.
  */
 // RUN: %compile
-// RUN: COSY_EXECUTOR=user timeout 600 %t
+// RUN: COSY_EXECUTOR=user %bounded %t
 #include "team.h"
 
 static struct cosy_team *team;

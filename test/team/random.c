@@ -7,11 +7,11 @@
  * is dropped exactly once. Meanwhile another thread changes the number of workers.
  */
 // RUN: %compile
-// RUN: COSY_EXECUTOR=user timeout 600 %t 2000000 4
-// RUN: COSY_EXECUTOR=user timeout 600 %t 100000 2 7
+// RUN: COSY_EXECUTOR=user %bounded %t 2000000 4
+// RUN: COSY_EXECUTOR=user %bounded %t 100000 2 7
 // RUN: %with-module 20000 4
 // RUN: %sanitized-team
-// RUN: COSY_EXECUTOR=user timeout 600 %t 200000 4
+// RUN: COSY_EXECUTOR=user %bounded %t 200000 4
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

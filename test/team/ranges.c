@@ -4,9 +4,9 @@
  * enough. A worker gets back what it has freed last.
  */
 // RUN: %compile
-// RUN: COSY_EXECUTOR=user timeout 600 %t
+// RUN: COSY_EXECUTOR=user %bounded %t
 // RUN: %thread-sanitizer
-// RUN: COSY_EXECUTOR=user timeout 600 %t tsan
+// RUN: COSY_EXECUTOR=user %bounded %t tsan
 #include <sys/resource.h>
 
 #include <cosy/range.h>

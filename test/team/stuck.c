@@ -4,7 +4,7 @@
  * callback of COSY_COLOUR_ALONE runs, no other one does.
  */
 // RUN: %compile
-// RUN: COSY_EXECUTOR=user timeout 600 %t
+// RUN: COSY_EXECUTOR=user %bounded %t
 #include "team.h"
 
 static struct gate gate = GATE;

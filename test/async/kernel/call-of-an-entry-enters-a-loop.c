@@ -3,7 +3,7 @@
  * A call of an entry cannot enter its own loop, but another one. An entry may close its own loop.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/entries.h"
 

@@ -3,7 +3,7 @@
  * A child of the process can neither enter nor map the loop, and the parent can still use it.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/entries.h"
 

@@ -4,7 +4,7 @@
  * Closing a descriptor of the loop returns it to the process.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/compounds.h"
 

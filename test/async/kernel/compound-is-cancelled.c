@@ -3,7 +3,7 @@
  * A call that a compound waits for is cancelled by its entry or its descriptor, and fails once.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/compounds.h"
 

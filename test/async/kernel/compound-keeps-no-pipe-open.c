@@ -4,7 +4,7 @@
  * wait: a close, a cancel, or the end of the process.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/pipes.h"
 

@@ -4,7 +4,7 @@
  * resumed by the same entry, or moves to another entry and another loop.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/compounds.h"
 

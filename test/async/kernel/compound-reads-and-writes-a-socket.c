@@ -3,7 +3,7 @@
  * read() and write() of a compound wait for sockets, and are reported as calls of the process are.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/compounds.h"
 

@@ -3,7 +3,7 @@
  * recvmsg() and sendmsg() of a compound wait. The system call reads the message each time.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/compounds.h"
 

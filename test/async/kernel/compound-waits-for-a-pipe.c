@@ -3,7 +3,7 @@
  * Reads and writes of pipes by compounds wait, and have the effect of a blocking thread's calls.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/pipes.h"
 

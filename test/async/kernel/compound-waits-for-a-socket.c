@@ -4,7 +4,7 @@
  * registers. Those that wait for one socket take turns.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/compounds.h"
 

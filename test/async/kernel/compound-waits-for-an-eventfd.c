@@ -3,7 +3,7 @@
  * Reads of eventfds by compounds wait until the counter is not 0, in their order.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/pipes.h"
 

@@ -4,7 +4,7 @@
  * and with registers that can be accessed. The frame may be unmapped.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/compounds.h"
 

@@ -3,7 +3,7 @@
  * Threads read, write, splice, cancel, and replace pipes by others. Each compound ends once.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/pipes.h"
 

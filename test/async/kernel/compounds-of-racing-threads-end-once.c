@@ -4,7 +4,7 @@
  * entries or signals away.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/compounds.h"
 

@@ -3,7 +3,7 @@
  * Submitted entries complete once and in their order, with the calls' own results.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/entries.h"
 

@@ -4,7 +4,7 @@
  * It is entered only by its own lseek.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/entries.h"
 

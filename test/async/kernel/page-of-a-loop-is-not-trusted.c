@@ -4,7 +4,7 @@
  * entry is not changed.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/entries.h"
 

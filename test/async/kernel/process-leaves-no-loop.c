@@ -4,7 +4,7 @@
  * loop is in flight in a message.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/ring.h"
 

@@ -6,7 +6,7 @@
  */
 
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/ring.h"
 

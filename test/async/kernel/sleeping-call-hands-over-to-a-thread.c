@@ -5,7 +5,7 @@
  */
 
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/workers.h"
 

@@ -8,7 +8,7 @@
 // RUN: %compile %s -o %t
 // Kernels that are built here have no binder.
 // RUN: %vm sh -c '$(cat /proc/sys/kernel/modprobe) binder_linux || uname -r | grep -q -e -cosy-'
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "../../kernel/loop.h"
 

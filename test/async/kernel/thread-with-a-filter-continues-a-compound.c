@@ -3,7 +3,7 @@
  * Calls that have begun, and then may not be made by the thread that continues them.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/compounds.h"
 

@@ -3,7 +3,7 @@
  * Threads send, close, cancel and enter at the same time. Each entry completes or is cancelled.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/entries.h"
 

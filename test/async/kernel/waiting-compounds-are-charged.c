@@ -3,7 +3,7 @@
  * The registers of waiting compounds count towards the user's limit, and the loop gives all of it back.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 %t
+// RUN: %vm %t
 
 #include "Inputs/compounds.h"
 
