@@ -9,7 +9,7 @@
 // RUN: %compile -DLIBRARY -shared -fPIC %s -o %t.shared.so -lcosy -Wl,-rpath,%lib
 // RUN: for library in %t.static.so %t.shared.so; do \
 // RUN:   for by in native user; do COSY_EXECUTOR=$by %t $library 300 | FileCheck %s || exit 1; done; \
-// RUN:   %vm env COSY_EXECUTOR=kernel %t $library 300 </dev/null | FileCheck %s || exit 1; \
+// RUN:   %vm env COSY_EXECUTOR=kernel %t $library 60 </dev/null | FileCheck %s || exit 1; \
 // RUN:   %vm env COSY_EXECUTOR=kernel COSY_STATS=1 %t $library 2 2>&1 </dev/null | FileCheck --check-prefix=STATS %s || exit 1; \
 // RUN: done
 // CHECK: done
