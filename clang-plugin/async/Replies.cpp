@@ -208,7 +208,7 @@ ConstantInt *Path::evaluate(Value *Condition) {
                 : nullptr;
 }
 
-/// \returns true if nobody sees when \p I is executed, and nobody else changes
+/// \returns true if nothing sees when \p I is executed, and nothing else changes
 /// what it computes.
 bool Path::isHarmless(const Instruction &I) {
   if (isa<DbgInfoIntrinsic>(I))

@@ -9,7 +9,7 @@
 // RUN: %async-compile -O2
 // RUN: %everywhere
 // RUN: %async-compile -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-// RUN: %vm env COSY_EXECUTOR=kernel timeout 900 %t
+// RUN: %vm env COSY_EXECUTOR=kernel %t
 #include <limits.h>
 
 #include "serving.h"

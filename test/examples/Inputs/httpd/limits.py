@@ -154,7 +154,7 @@ def check_stopped(server):
 
 
 def check_stuck(server):
-    """A worker whose callback does not return is reported, with the request: here nobody reads its log."""
+    """A worker whose callback does not return is reported, with the request: its log is not read here."""
     fifo = os.path.join(server.directory, "fifo")
     os.mkfifo(fifo)
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
