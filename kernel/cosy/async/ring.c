@@ -508,6 +508,12 @@ static noinline bool cosy_ring_give_call(struct cosy_ring *ring, struct cosy_rin
 	return true;
 }
 
+/* Return true if a call closes descriptors that it names. */
+static bool cosy_call_closes(u32 nr)
+{
+	return nr == __NR_close || nr == __NR_dup2 || nr == __NR_dup3 || nr == __NR_close_range;
+}
+
 /*
  * Execute calls up to @tail, until @run has no room. Return false if the thread has to leave: for
  * other work, or because a call was given back after which others have to come.
@@ -548,6 +554,14 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 			else
 				cosy_ring_give_entry(ring, run, entry, nr, op);
 			continue;
+		}
+		/* It must not close the file of a call that was given back, and is not made yet. */
+		if (unlikely(run->given) && cosy_call_closes(nr)) {
+			run->calls--;
+			cosy_ring_give_entry(ring, run, entry, nr, op);
+			goes_on = false;
+			head++;
+			break;
 		}
 		/* Also on a mispredicted path. */
 		nr &= COSY_RING_CALLS - 1;

@@ -126,6 +126,26 @@ static void not_made(void)
 	close(sv[1]);
 }
 
+/* What closes a descriptor does not overtake a call that was given back, and may use it. */
+static void closes_after_others(void)
+{
+	static const uint32_t nrs[] = { SYS_close, SYS_dup2, SYS_dup3, SYS_close_range };
+	const struct cosy_ring_entry *given = ring.page->given;
+
+	for (size_t i = 0; i < sizeof(nrs) / sizeof(*nrs); i++) {
+		int fd = open("dir/file", O_RDONLY);
+
+		ring_call(&ring, 1, SYS_pread64, (uint64_t)fd, 8, 5, 0);
+		ring_call(&ring, 2, nrs[i], (uint64_t)fd, (uint64_t)fd, 0, 0);
+		ring_call(&ring, 3, SYS_getpid, 0, 0, 0, 0);
+		check(ring_execute(&ring) == 0 && ring.page->ngiven == 2 && given[0].op == 1 &&
+		      given[1].op == 2 && given[1].nr == nrs[i] && given[1].args[0] == (uint64_t)fd &&
+		      fcntl(fd, F_GETFD) >= 0, "call %u is given back after a pread64", nrs[i]);
+		check(ring_completes(&ring, 3, getpid()), "the next entry goes on behind it");
+		close(fd);
+	}
+}
+
 /* Nothing resolves a fault meanwhile. A thread that waited for the page would wait for ever. */
 static void absent_pages(void)
 {
@@ -383,6 +403,7 @@ int main(int argc, char **argv)
 	}
 	made();
 	not_made();
+	closes_after_others();
 	absent_pages();
 	if (fs.f_type == EXT4_SUPER_MAGIC)
 		cold();
