@@ -238,11 +238,14 @@ static noinline void cosy_ring_give_regs(struct cosy_ring *ring, struct cosy_rin
 	cosy_ring_give(ring, run, nr, sent, op, args);
 }
 
-/* Find the call with an operation that waits to send. */
+/* Find the call with an operation that waits to send. The process may have many of them. */
 static struct cosy_waiter *cosy_ring_find_send(const struct cosy_ring *ring, u64 op)
 {
 	struct cosy_waiter *waiter;
 
+	cond_resched();
+	if (fatal_signal_pending(current))
+		return NULL;
 	list_for_each_entry(waiter, &ring->sending, link) {
 		if (waiter->op == op)
 			return waiter;
@@ -810,10 +813,6 @@ static void cosy_ring_cancel_early(struct cosy_ring *ring, u32 tail)
 			cond_resched();
 		if (nr != COSY_RING_CANCEL && nr != COSY_RING_CANCEL_SEND)
 			continue;
-		/* Each may walk over all sends that wait, and the process may have many of both. */
-		cond_resched();
-		if (fatal_signal_pending(current))
-			return;
 		cosy_ring_cancel(ring, entry, nr);
 		/* The operation may wait again when this is reached. */
 		WRITE_ONCE(entry->op, 0);
