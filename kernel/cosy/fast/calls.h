@@ -10,6 +10,7 @@
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/gfs2_ondisk.h>
 #include <linux/magic.h>
 #include <linux/sched.h>
 #include <linux/stat.h>
@@ -211,11 +212,38 @@ long cosy_child_open(int dfd, const struct cosy_name *name, unsigned int flags, 
  * cosy_is_local() - test whether a file system is on a disk of this machine, or in memory
  * @sb: the file system
  *
+ * FUSE, and file systems of a disk that several machines share, can be on a disk and ask a server.
+ *
  * Return: false if it may ask a server; for an overlay this is unknown.
  */
 static inline bool cosy_is_local(const struct super_block *sb)
 {
-	return sb->s_type->fs_flags & FS_REQUIRES_DEV || sb->s_magic == TMPFS_MAGIC;
+	switch (sb->s_magic) {
+	case TMPFS_MAGIC:
+		return true;
+	case FUSE_SUPER_MAGIC:
+	case GFS2_MAGIC:
+	case OCFS2_SUPER_MAGIC:
+		return false;
+	default:
+		return sb->s_type->fs_flags & FS_REQUIRES_DEV;
+	}
+}
+
+/**
+ * cosy_is_in_memory() - test whether a file system has in memory what it tells of a file
+ * @dentry: the file; may be negative
+ *
+ * Of what is encrypted, it may have to read the size of a link, or a key.
+ *
+ * Return: false if it may ask a server or read a disk.
+ */
+static inline bool cosy_is_in_memory(const struct dentry *dentry)
+{
+	const struct inode *inode = d_inode(dentry);
+
+	return !(READ_ONCE(dentry->d_flags) & DCACHE_OP_REVALIDATE) &&
+	       !(inode && IS_ENCRYPTED(inode)) && cosy_is_local(dentry->d_sb);
 }
 
 /**

@@ -423,16 +423,17 @@ struct cosy_request {
 };
 
 /*
- * Return true if opening an entry that is cosy_is_simple_to_open() need not wait: for a server, for
- * the holder of a lease, or for a process that watches the file system.
+ * Return true if opening an entry that is cosy_is_simple_to_open() need not wait: for a server or a
+ * disk, for the holder of a lease, or for a process that watches the file system.
  */
 static bool cosy_opens_at_once(const struct dentry *dentry)
 {
 	const struct inode *inode = d_inode(dentry);
 
-	if (!cosy_is_local(dentry->d_sb))
+	if (!cosy_is_in_memory(dentry))
 		return false;
-	return !inode || !(cosy_sb_is_watched(inode->i_sb) || cosy_may_be_leased(inode));
+	return !inode || !(IS_VERITY(inode) || cosy_sb_is_watched(inode->i_sb) ||
+			   cosy_may_be_leased(inode));
 }
 
 /* Allocate the file before the permissions are checked, as path_openat() in fs/namei.c does. */

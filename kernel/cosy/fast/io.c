@@ -94,14 +94,16 @@ long cosy_read_allowed(struct file *file, u64 buffer, size_t size, loff_t *pos)
  * cosy_closes_at_once() - test whether closing a file need not wait, and no entry can wait for it
  * @file: the file
  *
- * Return: true for files and directories on a local disk or on tmpfs.
+ * Return: true for files and directories on a local disk or on tmpfs. Without a name they may have
+ * to be freed on the disk.
  */
 bool cosy_closes_at_once(const struct file *file)
 {
 	const struct inode *inode = file_inode(file);
 
 	return (S_ISREG(inode->i_mode) || S_ISDIR(inode->i_mode)) &&
-	       !(file->f_mode & FMODE_WRITE) && cosy_is_local(inode->i_sb);
+	       !(file->f_mode & FMODE_WRITE) && READ_ONCE(inode->i_nlink) &&
+	       cosy_is_local(inode->i_sb);
 }
 
 /* Read at the end of a file, or behind it. Return 0 or -EAGAIN. */

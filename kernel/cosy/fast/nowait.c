@@ -28,24 +28,6 @@
 /* For walks that fail instead of waiting, and copies of names without an allocation. */
 #define COSY_NOWAIT_WALK_NEEDS	(COSY_NEEDS(filename) | COSY_NEEDS(filename_lookup))
 
-/*
- * Return true if the file system has the file's status in memory, as file systems on disks and
- * tmpfs do. Others may ask a server. Most of them also revalidate entries there, but not the root
- * of a mount. For an overlay this is unknown. The size of an encrypted link is the size of its
- * target, which the file system may have to read.
- */
-static bool cosy_is_in_memory(const struct path *path)
-{
-	const struct dentry *dentry = path->dentry;
-	const struct inode *inode = d_inode(dentry);
-
-	if (READ_ONCE(dentry->d_flags) & DCACHE_OP_REVALIDATE || IS_ROOT(dentry))
-		return false;
-	if (S_ISLNK(inode->i_mode) && IS_ENCRYPTED(inode))
-		return false;
-	return cosy_is_local(dentry->d_sb);
-}
-
 /* Return true if the path ends in a name. Otherwise the walk revalidates its last directory. */
 static bool cosy_ends_in_name(const struct cosy_name *name)
 {
@@ -95,7 +77,7 @@ static long cosy_nowait_lookup(int dfd, const char __user *from, unsigned int fl
 	}
 	if (unlikely(err))
 		return err;
-	if (likely(cosy_is_in_memory(path)))
+	if (likely(cosy_is_in_memory(path->dentry)))
 		return 0;
 	path_put(path);
 	return -EAGAIN;
@@ -163,7 +145,7 @@ static long cosy_nowait_fstat(const u64 *args)
 
 	if (!fd.file)
 		return -EBADF;
-	if (cosy_is_in_memory(&fd.file->f_path))
+	if (cosy_is_in_memory(fd.file->f_path.dentry))
 		err = vfs_getattr(&fd.file->f_path, &stat, STATX_BASIC_STATS, 0);
 	cosy_fd_put(fd);
 	return err ?: cosy_stat_put(&stat, u64_to_user_ptr(args[1]));

@@ -126,6 +126,17 @@ static void not_made(void)
 	close(sv[1]);
 }
 
+/* The last close of a file without a name frees it on the disk. */
+static void closes(void)
+{
+	int fd = open("dir/file", O_RDONLY), gone = open("gone", O_CREAT | O_RDONLY, 0600);
+
+	check(nowait(SYS_close, (uint64_t)fd, 0, 0, 0) == 0 && fcntl(fd, F_GETFD) < 0,
+	      "close() of a file is made");
+	check(!unlink("gone") && nowait(SYS_close, (uint64_t)gone, 0, 0, 0) == GIVEN_BACK &&
+	      !close(gone), "close() of a file without a name is given back");
+}
+
 /* What closes a descriptor does not overtake a call that was given back, and may use it. */
 static void closes_after_others(void)
 {
@@ -403,6 +414,7 @@ int main(int argc, char **argv)
 	}
 	made();
 	not_made();
+	closes();
 	closes_after_others();
 	absent_pages();
 	if (fs.f_type == EXT4_SUPER_MAGIC)
