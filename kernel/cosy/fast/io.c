@@ -309,8 +309,12 @@ cosy_seek_and(struct cosy_state *st, const struct cosy_insn *ip,
 	struct cosy_io io;
 	long ret;
 
-	/* If a tracer or filter has to see the second call, make the first one alone. */
-	if (unlikely(!cosy_env_may_fast(current_thread_info(), st, next)))
+	/*
+	 * Make the first call alone if a tracer or filter has to see the second one, or a loop
+	 * makes it in its own way (cosy_set_parks()).
+	 */
+	if (unlikely(next->callee != next->imm) ||
+	    unlikely(!cosy_env_may_fast(current_thread_info(), st, next)))
 		return cosy_fast_lseek(st, ip);
 	io = cosy_io_get_pos(st, ip);
 	if (unlikely(!io.file || !cosy_is_plain_file(io.file) || pos < 0 ||

@@ -105,6 +105,24 @@ static void calls_that_do_not_wait(void)
 	frame[BUF] = (uintptr_t)buffer;
 }
 
+/* A lseek that is joined with a read of a file: the read may wait for a disk, so the process makes it. */
+static void joined_calls(void)
+{
+	__u64 both = LOAD_FOR_LOOPS(
+		OP(SYS, .dst = ROUNDS, .width = 3, .imm = SYS_lseek, .c = COSY_HINT_JOIN), ARG(FD), ARGI(1),
+		ARGI(SEEK_SET), SYS(GOT, SYS_read, 3), ARG(FD), ARG(BUF), ARG(SIZE), EXIT(0));
+	int file = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+
+	check(write(file, "abc", 3) == 3, "a file is made");
+	frame[FD] = (__u64)file;
+	start(&loop, 5, both, frame, 0, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 5 && is_left(&loop, 5, COSY_STEP, 4) &&
+	      entry_result(&loop, 5) == COSY_STEP_CALL && frame[ROUNDS] == 1 &&
+	      lseek(file, 0, SEEK_CUR) == 1, "the lseek is made, and the read is left to the process");
+	frame[FD] = (__u64)sv[0];
+	close(file);
+}
+
 /* A store that faults must be done by the process. */
 static void faults(void)
 {
@@ -205,6 +223,7 @@ int main(void)
 	upcalls();
 	entry_is_used_again();
 	calls_that_do_not_wait();
+	joined_calls();
 	faults();
 	moves();
 	stale_waits();
