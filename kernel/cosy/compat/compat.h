@@ -15,6 +15,7 @@
 #include <linux/sched.h>
 #include <linux/security.h>
 #include <linux/stat.h>
+#include <linux/task_work.h>
 #include <linux/thread_info.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
@@ -163,6 +164,41 @@ static inline bool cosy_user_begin_works(void)
 #else
 #define COSY_TIF_SWITCHED	_TIF_NOTIFY_RESUME
 #endif
+
+/* The disk for whose cgroup a thread is delayed. Before 6.3 that is the disk's queue. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#define cosy_throttle_disk	throttle_disk
+#else
+#define cosy_throttle_disk	throttle_queue
+#endif
+
+/**
+ * cosy_has_resume_work() - test whether TIF_NOTIFY_RESUME is set for more than rseq
+ *
+ * The list is that of resume_user_mode_work(): task work, a key that is cached for one system call,
+ * and cgroups that have let the thread exceed their limits of memory and of input and output for
+ * now, to delay it on its return to user mode.
+ *
+ * Return: true if the current thread has such work.
+ */
+static __always_inline bool cosy_has_resume_work(void)
+{
+	if (task_work_pending(current))
+		return true;
+#ifdef CONFIG_KEYS_REQUEST_CACHE
+	if (current->cached_requested_key)
+		return true;
+#endif
+#ifdef CONFIG_MEMCG
+	if (current->memcg_nr_pages_over_high)
+		return true;
+#endif
+#ifdef CONFIG_BLK_CGROUP
+	if (current->cosy_throttle_disk)
+		return true;
+#endif
+	return false;
+}
 
 /**
  * cosy_resched() - let other threads run that wait for this CPU

@@ -17,7 +17,6 @@
 #include <linux/ptrace.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/task_work.h>
 #include <linux/thread_info.h>
 #include <linux/uaccess.h>
 
@@ -315,7 +314,7 @@ static __always_inline bool cosy_env_leave(cosy_self *self)
 		return false;
 	/* rseq sets COSY_TIF_SWITCHED at every context switch. It can wait. */
 	if (!(READ_ONCE(self->flags) & EXIT_TO_USER_MODE_WORK &
-	      ~COSY_TIF_SWITCHED) && !task_work_pending(current))
+	      ~COSY_TIF_SWITCHED) && !cosy_has_resume_work())
 		return false;
 	return cosy_env_work();
 }
