@@ -7,13 +7,16 @@
  * process was closed there before.
  */
 #include <linux/anon_inodes.h>
-#include <linux/atomic.h>
+#include <linux/bitmap.h>
+#include <linux/bitops.h>
 #include <linux/compat.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/file.h>
+#include <linux/find.h>
 #include <linux/fs.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/proc_fs.h>
 #include <linux/rcupdate.h>
@@ -32,59 +35,123 @@
 #include "limit/limit.h"
 #include "share/share.h"
 
-static atomic_t cosy_shares_made = ATOMIC_INIT(0);
+/* Changed with cosy_tables_mutex. */
+static unsigned int cosy_shares_made;
 
-/*
- * A process's table -> the sum of the maxima of its shares, as a value entry. The sum belongs to
- * the table, as RLIMIT_NOFILE does. A sum of the memory would begin anew with execve(), and for
- * each process that shares the table, while the shares stay.
+#define COSY_SHARE_NUMBERS	(COSY_SHARE_ID_MASK + 1)
+
+/**
+ * struct cosy_table_shares - the shares of a process's table
+ * @max:     the sum of their maxima
+ * @n:	     how many there are
+ * @numbers: those that they have. If all are in use, several shares have the same
+ *
+ * It belongs to the table, as RLIMIT_NOFILE does. If it belonged to the memory, it would begin anew
+ * with execve(), and for each process that shares the table, while the shares stay.
  */
-static DEFINE_XARRAY_FLAGS(cosy_share_sums, XA_FLAGS_ACCOUNT);
+struct cosy_table_shares {
+	unsigned long max;
+	unsigned long n;
+	DECLARE_BITMAP(numbers, COSY_SHARE_NUMBERS);
+};
 
-static unsigned long cosy_share_key(const struct files_struct *table)
+/* A process's table -> its shares. Both are changed with the mutex. */
+static DEFINE_XARRAY_FLAGS(cosy_tables, XA_FLAGS_ACCOUNT);
+static DEFINE_MUTEX(cosy_tables_mutex);
+
+static unsigned long cosy_tables_key(const struct files_struct *table)
 {
-	/* Value entries need no alignment of keys; the shift keeps the tree flat. */
+	/* The shift keeps the tree flat. */
 	return (unsigned long)table / L1_CACHE_BYTES;
 }
 
-/* Add to the sum of a table. Return -EMFILE if it would be more than @limit. */
-static int cosy_share_add(const struct files_struct *table, unsigned long n, unsigned long limit)
+/* Get the shares of a table, with the mutex. Return NULL if there is no memory. */
+static struct cosy_table_shares *cosy_table_shares(const struct files_struct *table)
 {
-	const unsigned long key = cosy_share_key(table);
-	void *entry = xa_load(&cosy_share_sums, key), *before;
-	unsigned long sum;
+	struct cosy_table_shares *shares = xa_load(&cosy_tables, cosy_tables_key(table));
 
-	do {
-		before = entry;
-		sum = (entry ? xa_to_value(entry) : 0) + n;
-		if (sum > limit)
-			return -EMFILE;
-		entry = xa_cmpxchg(&cosy_share_sums, key, before, xa_mk_value(sum), COSY_GFP);
-		if (xa_is_err(entry))
-			return xa_err(entry);
-	} while (entry != before);
-	return 0;
+	if (shares)
+		return shares;
+	shares = kzalloc(sizeof(*shares), COSY_GFP);
+	if (shares && xa_err(xa_store(&cosy_tables, cosy_tables_key(table), shares, COSY_GFP))) {
+		kfree(shares);
+		return NULL;
+	}
+	return shares;
 }
 
-static void cosy_share_subtract(const struct files_struct *table, unsigned long n)
+static void cosy_table_shares_put(const struct files_struct *table,
+				  struct cosy_table_shares *shares)
 {
-	const unsigned long key = cosy_share_key(table);
-	void *entry = xa_load(&cosy_share_sums, key), *before;
-	unsigned long sum;
+	if (shares->n)
+		return;
+	xa_erase(&cosy_tables, cosy_tables_key(table));
+	kfree(shares);
+}
 
-	do {
-		before = entry;
-		sum = xa_to_value(entry) - n;
-		/* Cannot fail: the entry exists. */
-		entry = xa_cmpxchg(&cosy_share_sums, key, before, sum ? xa_mk_value(sum) : NULL,
-				   GFP_KERNEL);
-	} while (entry != before);
+/*
+ * Return a number that no share of the table has, if there is one. They are given in turn, on the
+ * whole machine: a descriptor of a share that has ended should not be valid in the next one.
+ */
+static unsigned long cosy_share_number(const struct cosy_table_shares *shares)
+{
+	const unsigned long from = ++cosy_shares_made % COSY_SHARE_NUMBERS;
+	unsigned long number;
+
+	number = find_next_zero_bit(shares->numbers, COSY_SHARE_NUMBERS, from);
+	if (number == COSY_SHARE_NUMBERS)
+		number = find_first_zero_bit(shares->numbers, COSY_SHARE_NUMBERS);
+	return number == COSY_SHARE_NUMBERS ? from : number;
+}
+
+/*
+ * Add a share to those of its table, and give it a number. Return -EMFILE if the sum would be more
+ * than @limit, or -ENOMEM.
+ */
+static int cosy_share_add(struct cosy_share *share, unsigned long limit)
+{
+	struct cosy_table_shares *shares;
+	unsigned long number;
+	int err = -ENOMEM;
+
+	mutex_lock(&cosy_tables_mutex);
+	shares = cosy_table_shares(share->table);
+	if (!shares)
+		goto unlock;
+	err = -EMFILE;
+	if (shares->max + share->max <= limit) {
+		number = cosy_share_number(shares);
+		share->base = COSY_SHARE_FD | number << COSY_SHARE_ID_SHIFT;
+		share->has_number = !__test_and_set_bit(number, shares->numbers);
+		shares->max += share->max;
+		shares->n++;
+		err = 0;
+	}
+	cosy_table_shares_put(share->table, shares);
+unlock:
+	mutex_unlock(&cosy_tables_mutex);
+	return err;
 }
 
 /* Return the number of a share, which is part of its descriptors. */
 static u32 cosy_share_id(const struct cosy_share *share)
 {
 	return share->base >> COSY_SHARE_ID_SHIFT & COSY_SHARE_ID_MASK;
+}
+
+/* The reverse of cosy_share_add(). */
+static void cosy_share_remove(const struct cosy_share *share)
+{
+	struct cosy_table_shares *shares;
+
+	mutex_lock(&cosy_tables_mutex);
+	shares = xa_load(&cosy_tables, cosy_tables_key(share->table));
+	if (share->has_number)
+		__clear_bit(cosy_share_id(share), shares->numbers);
+	shares->max -= share->max;
+	shares->n--;
+	cosy_table_shares_put(share->table, shares);
+	mutex_unlock(&cosy_tables_mutex);
 }
 
 static void cosy_share_free(struct rcu_head *rcu)
@@ -103,7 +170,7 @@ static void cosy_share_end(struct cosy_share *share)
 {
 	/* Is also the barrier that pairs with the one in cosy_share_check_end(). */
 	if (!xchg(&share->ended, true))
-		cosy_share_subtract(share->table, share->max);
+		cosy_share_remove(share);
 	cosy_table_close(share);
 }
 
@@ -194,31 +261,29 @@ static struct cosy_share *cosy_share_alloc(u32 max)
 
 	if (open > limit)
 		return ERR_PTR(-EMFILE);
-	err = cosy_share_add(current->files, max, min_t(unsigned long, limit - open, LONG_MAX));
-	if (err)
-		return ERR_PTR(err);
 	err = cosy_quota_charge(owner, sizeof(*share));
 	if (err)
-		goto subtract;
+		return ERR_PTR(err);
 	err = -ENOMEM;
 	share = kzalloc(sizeof(*share), COSY_GFP);
 	if (!share)
 		goto uncharge;
+	share->table = current->files;
+	share->max = max;
+	err = cosy_share_add(share, limit - open);
+	if (err)
+		goto free;
 	cosy_table_init(&share->files);
 	mmgrab(current->mm);
 	share->mm = current->mm;
-	share->table = current->files;
 	share->pid = get_pid(task_tgid(current));
 	share->quota = owner;
-	share->base = COSY_SHARE_FD | (atomic_inc_return(&cosy_shares_made) & COSY_SHARE_ID_MASK)
-						    << COSY_SHARE_ID_SHIFT;
-	share->max = max;
 	return share;
 
+free:
+	kfree(share);
 uncharge:
 	cosy_quota_uncharge(owner, sizeof(*share));
-subtract:
-	cosy_share_subtract(current->files, max);
 	return ERR_PTR(err);
 }
 

@@ -24,11 +24,12 @@ struct mm_struct;
  * struct cosy_share - a share
  * @mm:	      the memory of the process that made it; its threads may use the share
  * @table:    the process's table of descriptors: closing the share there ends it. Only to compare,
- *	      and until the share has ended the key of the sum to which it contributes
+ *	      and until the share has ended the key of the shares among which it is counted
  * @base:     its lowest descriptor
  * @max:      the maximum number of descriptors
  * @used:     the number of descriptors, with those that the present calls may make; changed with
  *	      file_lock
+ * @has_number: the number in @base is free again when the share ends
  * @ended:    a descriptor of the share was closed in @table
  * @calls:    number of calls that were made; need not be exact
  * @pid:      the process, for /proc
@@ -47,6 +48,7 @@ struct cosy_share {
 	u32 base;
 	u32 max;
 	u32 used;
+	bool has_number;
 	bool ended;
 	u64 calls;
 	struct pid *pid;

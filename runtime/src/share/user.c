@@ -112,6 +112,25 @@ static uint64_t count_open(void)
 	return n > 3 ? n - 3 : 0;
 }
 
+/*
+ * Return the next number that no share has, with the lock. If all are in use, several shares have the
+ * same.
+ */
+static uint32_t next_number(void)
+{
+	uint64_t used[(COSY_SHARE_ID_MASK + 1) / 64] = { 0 };
+	uint32_t number = 0;
+
+	for (const struct cosy_share *share = all; share; share = share->next)
+		used[share->id / 64] |= 1ull << share->id % 64;
+	for (uint32_t tries = 0; tries <= COSY_SHARE_ID_MASK; tries++) {
+		number = ++made & COSY_SHARE_ID_MASK;
+		if (!(used[number / 64] >> number % 64 & 1))
+			break;
+	}
+	return number;
+}
+
 /* Make an empty table. Return 0 or -errno. */
 int cosy_share_here(struct cosy_share *share)
 {
@@ -130,7 +149,7 @@ int cosy_share_here(struct cosy_share *share)
 	handlers |= err != -ENOMEM;
 	if (!err) {
 		sum_of_max += share->max;
-		share->id = ++made & COSY_SHARE_ID_MASK;
+		share->id = next_number();
 		share->next = all;
 		share->previous = &all;
 		if (all)

@@ -22,7 +22,8 @@
 /*
  * A descriptor in a share is COSY_SHARE_FD, the share's number in ten bits, and its number in the
  * table of the share. No process has such a descriptor in its own table. Share numbers are given
- * in turn, so a descriptor of a share that has ended is mostly not valid in another one.
+ * in turn, so a descriptor of a share that has ended is mostly not valid in another one. Two shares
+ * of a process have the same number only if it has more than 1024.
  */
 #define COSY_SHARE_FD		(1u << 30)
 #define COSY_SHARE_ID_SHIFT	20
