@@ -159,7 +159,6 @@ static int __init cosy_init(void)
 	err = cosy_syscalls_init();
 	if (err)
 		goto coverage;
-	cosy_share_init();
 	cosy_coroutine_init();
 	cosy_audit_init();
 	cosy_seccomp_init();

@@ -30,6 +30,7 @@
 
 /* A power of two, so that a mask limits the index also on a mispredicted path. */
 #define COSY_SHARE_CALLS	512
+static_assert(NR_syscalls <= COSY_SHARE_CALLS);
 
 /* What a call makes, as in syscalls.def. */
 enum {
@@ -40,37 +41,17 @@ enum {
 };
 
 /* By number. */
-static u8 cosy_share_kinds[COSY_SHARE_CALLS] __ro_after_init;
-/* Bit i: argument i is a descriptor. */
-static u8 cosy_share_masks[COSY_SHARE_CALLS] __ro_after_init;
-
-static u8 __init cosy_share_mask(const char *args)
-{
-	u8 mask = 0;
-	int i;
-
-	for (i = 0; args[i]; i++)
-		mask |= (args[i] == 'd') << i;
-	return mask;
-}
-
-/** cosy_share_init() - read the table of system calls */
-void __init cosy_share_init(void)
-{
-	enum { NESTED, LEAVE };
-
-	BUILD_BUG_ON(NR_syscalls > COSY_SHARE_CALLS);
-#define COSY_SYSCALL(nr, name, args, nested)				\
-	if ((nr) < NR_syscalls && (nested) == NESTED)			\
-		cosy_share_masks[nr] = cosy_share_mask(args);
-#define COSY_SHARES(name, makes)					\
-	if (cosy_call_nests(__NR_##name))				\
-		cosy_share_kinds[__NR_##name] = COSY_SHARE_##makes;
-#define COSY_SHARES_PAIR(name, arg)					\
-	if (cosy_call_nests(__NR_##name))				\
-		cosy_share_kinds[__NR_##name] = COSY_SHARE_PAIR + (arg);
+static const u8 cosy_share_kinds[COSY_SHARE_CALLS] = {
+#define COSY_SHARES(name, makes)	[__NR_##name] = COSY_SHARE_##makes,
+#define COSY_SHARES_PAIR(name, arg)	[__NR_##name] = COSY_SHARE_PAIR + (arg),
 #include <syscalls.def>
-}
+};
+
+/* Bit i: argument i is a descriptor. */
+static const u8 cosy_share_masks[COSY_SHARE_CALLS] = {
+#define COSY_SYSCALL(nr, name, args, nested)	[nr] = COSY_DESCRIPTOR_MASK(args),
+#include <syscalls.def>
+};
 
 /* Return true if the thread's system calls may be watched. */
 static bool cosy_share_asks(void)

@@ -9,7 +9,6 @@
 #include <linux/errno.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
-#include <linux/init.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -97,7 +96,6 @@ static inline int cosy_share_check(const struct cosy_share *share)
 }
 
 /* call.c */
-void __init cosy_share_init(void);
 loff_t cosy_share_llseek(struct file *file, loff_t offset, int whence);
 long cosy_share_copy_in(struct cosy_share *share, u32 fd);
 
