@@ -140,7 +140,7 @@ static struct cosy_coroutine *cosy_coroutine_begin(struct cosy_loop *loop,
 	if (unlikely(cosy_ptraced()))
 		/* A debugger's breakpoints are in the native code. */
 		co = ERR_PTR(-EBUSY);
-	else if (cosy_runs_counted())
+	else if (cosy_runs_limited())
 		co = ERR_PTR(-EOPNOTSUPP);
 	else
 		co = cosy_coroutine_alloc(loop, index, compound);

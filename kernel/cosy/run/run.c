@@ -29,13 +29,13 @@
 #include "run/run.h"
 #include "trace/cosy_trace.h"
 
-static ulong max_run_operations;
-module_param(max_run_operations, ulong, 0644);
+ulong cosy_max_run_operations;
+module_param_named(max_run_operations, cosy_max_run_operations, ulong, 0644);
 MODULE_PARM_DESC(max_run_operations,
 		 "operations that one run of a compound may execute (default 0: no limit)");
 
-static unsigned int max_run_ms;
-module_param(max_run_ms, uint, 0644);
+unsigned int cosy_max_run_ms;
+module_param_named(max_run_ms, cosy_max_run_ms, uint, 0644);
 MODULE_PARM_DESC(max_run_ms,
 		 "ms of CPU time that one run of a compound may take (default 0: no limit)");
 
@@ -393,8 +393,8 @@ static noinline int cosy_run_account(struct cosy_run __user *urun,
 				     const struct cosy_run *run,
 				     u64 operations, u64 cpu_time)
 {
-	u64 max_operations = READ_ONCE(max_run_operations);
-	u64 max_time = (u64)READ_ONCE(max_run_ms) * NSEC_PER_MSEC;
+	u64 max_operations = READ_ONCE(cosy_max_run_operations);
+	u64 max_time = (u64)READ_ONCE(cosy_max_run_ms) * NSEC_PER_MSEC;
 	int flags = run->flags;
 	u64 before;
 
@@ -449,21 +449,6 @@ static __always_inline u64 cosy_run_leavings(const struct cosy_state *st)
 	return st->env.nprivate | (unsigned long)st->env.borrowed |
 	       (unsigned long)st->env.suspended |
 	       (cosy_seccomp_state() ^ st->env.seccomp);
-}
-
-static __always_inline bool cosy_runs_limited(void)
-{
-	return unlikely(READ_ONCE(max_run_ms) | READ_ONCE(max_run_operations));
-}
-
-/**
- * cosy_runs_counted() - test whether a run has to be counted, because it has limits
- *
- * Return: true if the module's parameters limit runs.
- */
-bool cosy_runs_counted(void)
-{
-	return cosy_runs_limited();
 }
 
 /*
