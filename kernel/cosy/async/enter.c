@@ -478,7 +478,7 @@ static void cosy_loop_give_back(struct cosy_loop *loop)
 			cond_resched();
 	}
 	/* Wake the sleeper and the pollers: they cannot enter to learn this. */
-	cosy_loop_tell(loop);
+	cosy_loop_tell(loop, 0);
 	cosy_works_recall(loop);
 }
 
@@ -540,7 +540,7 @@ void cosy_loop_unlock(struct cosy_loop *loop)
 		 !fatal_signal_pending(current) && cosy_loop_lock(loop));
 	/* Events wake no thread while one has entered: do it now. */
 	if (!list_empty(&loop->ready))
-		cosy_loop_tell(loop);
+		cosy_loop_tell(loop, 0);
 }
 
 /**
@@ -571,7 +571,7 @@ int cosy_loop_flush(struct file *file, fl_owner_t id)
 	smp_mb();
 	if (cosy_loop_lock(loop))
 		cosy_loop_unlock(loop);
-	cosy_loop_tell(loop);
+	cosy_loop_tell(loop, 0);
 	cosy_ring_kick(loop);
 	return 0;
 }

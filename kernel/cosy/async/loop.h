@@ -338,8 +338,7 @@ bool cosy_parked_add(struct cosy_parked *parked, unsigned int mode, int flags);
 void cosy_loop_wake_pollers(struct cosy_loop *loop);
 void cosy_loop_wake_pollers_later(struct irq_work *telling);
 bool cosy_loop_is_ready(struct cosy_loop *loop);
-void cosy_loop_tell(struct cosy_loop *loop);
-void cosy_loop_tell_from_wake(struct cosy_loop *loop, int flags);
+void cosy_loop_tell(struct cosy_loop *loop, int flags);
 bool cosy_wait_queue_add(wait_queue_head_t *queue, struct wait_queue_entry *wait);
 
 /* target.c */

@@ -625,29 +625,12 @@ bool cosy_loop_is_ready(struct cosy_loop *loop)
 
 /**
  * cosy_loop_tell() - wake the thread that sleeps in a loop, or else the pollers
- * @loop: the loop
- */
-void cosy_loop_tell(struct cosy_loop *loop)
-{
-	bool sleeps;
-
-	spin_lock_irq(&loop->ready_lock);
-	sleeps = loop->sleeper;
-	if (sleeps)
-		cosy_sleeper_wake(loop->sleeper, TASK_NORMAL, 0);
-	spin_unlock_irq(&loop->ready_lock);
-	if (!sleeps)
-		cosy_loop_wake_pollers(loop);
-}
-
-/**
- * cosy_loop_tell_from_wake() - the same, in a function that a wait queue calls
  * @loop:  the loop
  * @flags: passed to default_wake_function()
  *
  * Can be called in any context, but not for the queue of an eventfd: see cosy_parked_wake().
  */
-void cosy_loop_tell_from_wake(struct cosy_loop *loop, int flags)
+void cosy_loop_tell(struct cosy_loop *loop, int flags)
 {
 	unsigned long irq;
 	bool sleeps;

@@ -210,7 +210,7 @@ static void cosy_sleeper_clear(struct cosy_loop *loop)
 	spin_unlock_irq(&loop->ready_lock);
 	/* Recent events have woken only this thread: wake the others. */
 	if (!list_empty(&loop->ready))
-		cosy_loop_tell(loop);
+		cosy_loop_tell(loop, 0);
 }
 
 /**

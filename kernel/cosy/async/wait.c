@@ -48,7 +48,7 @@ static void cosy_waiter_tell(struct cosy_ring *ring, int flags)
 	if (READ_ONCE(ring->asleep))
 		default_wake_function(&ring->sleeper, TASK_INTERRUPTIBLE, flags, NULL);
 	else if (unlikely(READ_ONCE(loop->sleeper)) || wq_has_sleeper(&loop->wait))
-		cosy_loop_tell_from_wake(loop, flags);
+		cosy_loop_tell(loop, flags);
 }
 
 /* The socket has had an event of @awaited, or any. Called with the lock of its wait queue. */
