@@ -35,7 +35,7 @@ static inline bool cosy_env_divide_error(struct cosy_env *env)
 #endif
 
 #ifndef cosy_env_called
-/* The environment may replace this. Called after each call. */
+/* The environment may replace this. Called after each call and function. */
 static inline void cosy_env_called(cosy_self *self)
 {
 	(void)self;
@@ -471,6 +471,7 @@ do_FUNCTION:
 	case COSY_FUNCTION_RETURNED:
 		DST = st->value;
 		ip += 1 + ip->nargs;
+		cosy_env_called(self);
 		if (unlikely(cosy_env_leave(self)))
 			goto again;
 		DISPATCH();

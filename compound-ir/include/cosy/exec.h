@@ -62,10 +62,10 @@
  *	needed with it, and called before it: like cosy_env_may_call(), but without
  *	arguments
  *   void cosy_env_called(self)				optional, also a macro
- *	called after every call, before cosy_env_leave()
+ *	called after every call and function, before cosy_env_leave()
  *   bool cosy_env_leave(self)
- *	called after every call and at back-edges: true if work is pending that is done
- *	only on return to user mode: leaves with COSY_AGAIN
+ *	called after every call and function, and at back-edges: true if work is pending that
+ *	is done only on return to user mode: leaves with COSY_AGAIN
  *
  * In user mode a fault is the process's own SIGSEGV inside the access, so
  * load and store never fail there.

@@ -263,7 +263,7 @@ static int cosy_coroutine_run(struct cosy_loop *loop, struct cosy_coroutine *co,
 	st->env.bound = &co->compound->functions;
 	st->env.coroutine = co;
 	st->env.suspended = co->suspended;
-	st->env.parked = false;
+	cosy_env_init(&st->env);
 	trace_start(loop->id, co->parked.index);
 	status = cosy_exec(co->compound->code, st);
 	cosy_history_clear();

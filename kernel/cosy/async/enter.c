@@ -34,7 +34,7 @@
  */
 void cosy_loop_state(struct cosy_state *st)
 {
-	st->env.nprivate = 0;
+	cosy_env_init(&st->env);
 	st->env.borrowed = NULL;
 	st->env.suspended = NULL;
 	st->env.functions = 0;

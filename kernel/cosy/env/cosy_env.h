@@ -24,6 +24,7 @@
 #include <linux/cosy.h>
 
 #include "compat/compat.h"
+#include "limit/limit.h"
 
 struct cosy_borrowed;
 struct cosy_coroutine;
@@ -88,6 +89,9 @@ struct cosy_suspended_function {
  * @coroutine: the coroutine that runs it, if its calls park it
  * @nprivate:  number of private files, see fast/open.c; 0 while the compound does not run
  * @parked:    a call has returned COSY_PARKED
+ * @timed:     @slice counts
+ * @chunks:    number of chunks of bulk operations, modulo 2^16
+ * @slice:     the CPU time, if there is reason to count it
  * @private:   the private files
  * @prefetch:  data read ahead; empty while no file is private
  */
@@ -97,6 +101,9 @@ struct cosy_env {
 	u32 functions;
 	unsigned int nprivate;
 	bool parked;
+	bool timed;
+	u16 chunks;
+	struct cosy_slice slice;
 	struct cosy_private private[COSY_PRIVATES];
 	struct cosy_prefetch prefetch;
 	u64 seccomp;
@@ -106,6 +113,23 @@ struct cosy_env {
 	struct cosy_suspended_function *suspended;
 	struct cosy_coroutine *coroutine;
 };
+
+/* Initialise what every run needs. These are eight bytes, and compilers emit one store. */
+static __always_inline void cosy_env_init(struct cosy_env *env)
+{
+	env->nprivate = 0;
+	env->parked = false;
+	env->timed = false;
+	env->chunks = 0;
+}
+
+/* Begin to count the CPU time of a run, unless it is counted. */
+static inline void cosy_env_begin_slice(struct cosy_env *env)
+{
+	if (!env->timed)
+		cosy_slice_begin(&env->slice);
+	env->timed = true;
+}
 
 /*
  * The asm writes *@val itself. unsafe_get_user() needs three more instructions, except with

@@ -14,15 +14,36 @@
 #define BULK_MAX	(1ul << 20)
 /* Bytes between two checks for pending work. */
 #define BULK_CHUNK	4096ul
+/* Chunks between two looks at the clock. */
+#define BULK_CHECK	64
 /* libc's memcmp() reads at most this many bytes at once. */
 #define BLOCK_MAX	512
 
 #define ONES		(~0ul / 0xff)
 
-/* Return true if a bulk operation must leave before its next chunk. */
+/*
+ * Return true once the run has used its time slice. It is checked at back-edges, too, but a
+ * compound can consist of bulk operations in a straight line.
+ */
+static bool bulk_slice_over(struct cosy_env *env)
+{
+	if (likely(++env->chunks % BULK_CHECK))
+		return false;
+	cosy_env_begin_slice(env);
+	cosy_slice_look(&env->slice);
+	return env->slice.used >= cosy_time_slice();
+}
+
+/*
+ * Return true if a bulk operation must leave before its next chunk. As in user mode, it holds up no
+ * grace period of RCU tasks.
+ */
 static bool bulk_leave(struct cosy_env *env)
 {
-	if (likely(!cosy_env_leave(current_thread_info())))
+	cosy_self *self = current_thread_info();
+
+	cosy_env_called(self);
+	if (likely(!cosy_env_leave(self) && !bulk_slice_over(env)))
 		return false;
 	env->step = COSY_STEP_BULK;
 	return true;

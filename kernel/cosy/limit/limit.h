@@ -52,4 +52,21 @@ static inline u64 cosy_cpu_time(void)
 	return data_race(READ_ONCE(current->se.sum_exec_runtime));
 }
 
+/**
+ * struct cosy_slice - the CPU time of the current thread since a moment
+ * @used:     CPU time until the last look, in ns
+ * @runtime:  CPU time of the thread at that look, from the scheduler
+ * @clock:    time of that look
+ * @switches: number of context switches of the thread until then
+ */
+struct cosy_slice {
+	u64 used;
+	u64 runtime;
+	u64 clock;
+	unsigned long switches;
+};
+
+void cosy_slice_begin(struct cosy_slice *slice);
+u64 cosy_slice_look(struct cosy_slice *slice);
+
 #endif /* COSY_LIMIT_H */

@@ -11,7 +11,6 @@
 #include <linux/nospec.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -53,59 +52,11 @@ MODULE_PARM_DESC(kill_over_limit,
 /* The maximum of slots executed between two reads of the clock. */
 #define LAST_CHUNK	(1 << 20)
 
-/**
- * struct cosy_slice - the CPU time that a run has used
- * @used:     CPU time since the first chunk was used up, in ns
- * @runtime:  CPU time of the thread, from the scheduler, at the last check
- * @clock:    time of the last check, 0 before the first
- * @switches: number of context switches of the thread until the last check
- * @chunk:    slots of the current chunk
- */
-struct cosy_slice {
-	u64 used;
-	u64 runtime;
-	u64 clock;
-	unsigned long switches;
-	s64 chunk;
-};
-
-/**
- * struct cosy_used - what an entry has used
- * @left:     remaining operations of its limit
- * @cpu_time: CPU time in ns, if it took more than one chunk
- */
-struct cosy_used {
-	s64 left;
-	u64 cpu_time;
-};
-
-/*
- * Return the CPU time since the last check. The scheduler accounts CPU time at ticks and at context
- * switches; with NO_HZ_FULL there may be no ticks. Without a context switch, all elapsed time is
- * this thread's CPU time.
- */
-static u64 cosy_slice_look(struct cosy_slice *slice)
-{
-	u64 runtime = cosy_cpu_time();
-	unsigned long switches = current->nvcsw + current->nivcsw;
-	u64 clock = local_clock();
-	u64 spent = 0;
-
-	if (slice->clock && switches == slice->switches)
-		spent = clock - slice->clock;
-	else if (slice->clock)
-		spent = runtime - slice->runtime;
-	slice->runtime = runtime;
-	slice->clock = clock;
-	slice->switches = switches;
-	return spent;
-}
-
 /*
  * Return true once the run has used @ms of CPU time. Called when a chunk is used up. Adjusts the
  * chunk so that it takes about an eighth of that time.
  */
-static bool cosy_slice_over(struct cosy_slice *slice, unsigned int ms)
+static bool cosy_slice_over(struct cosy_slice *slice, s64 *chunk, unsigned int ms)
 {
 	u64 length = (u64)ms * NSEC_PER_MSEC;
 	u64 spent;
@@ -114,12 +65,11 @@ static bool cosy_slice_over(struct cosy_slice *slice, unsigned int ms)
 	cond_resched_tasks_rcu_qs();
 	spent = cosy_slice_look(slice);
 	if (spent < length / 8) {
-		if (slice->chunk < LAST_CHUNK)
-			slice->chunk *= 2;
-	} else if (slice->chunk > COSY_FIRST_CHUNK) {
-		slice->chunk /= 2;
+		if (*chunk < LAST_CHUNK)
+			*chunk *= 2;
+	} else if (*chunk > COSY_FIRST_CHUNK) {
+		*chunk /= 2;
 	}
-	slice->used += spent;
 	return slice->used >= length;
 }
 
@@ -350,30 +300,28 @@ static u64 cosy_run_limit(const struct cosy_run *run,
  */
 static noinline enum cosy_status cosy_execute_on(const struct cosy_code *code,
 						 struct cosy_state *st,
-						 const struct cosy_run *run,
-						 struct cosy_used *used)
+						 const struct cosy_run *run, s64 *left)
 {
-	struct cosy_slice slice = { .chunk = COSY_FIRST_CHUNK };
 	enum cosy_status status = COSY_LIMIT;
 	unsigned int ms = READ_ONCE(cosy_time_slice_ms);
-	s64 given;
+	s64 chunk = COSY_FIRST_CHUNK, given;
 
 	if (run->slice)
 		ms = min(ms, run->slice);
-	while (used->left >= 0) {
-		if (cosy_slice_over(&slice, ms)) {
+	cosy_env_begin_slice(&st->env);
+	while (*left >= 0) {
+		if (cosy_slice_over(&st->env.slice, &chunk, ms)) {
 			st->value = COSY_LIMIT_TIME;
 			break;
 		}
-		given = min(used->left, slice.chunk);
+		given = min(*left, chunk);
 		st->budget = given;
 		status = cosy_exec(code, st);
 		cosy_history_clear();
-		used->left -= given - st->budget;
+		*left -= given - st->budget;
 		if (status != COSY_LIMIT)
 			break;
 	}
-	used->cpu_time = slice.used;
 	return status;
 }
 
@@ -524,15 +472,15 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 	u64 __user *frame = u64_to_user_ptr(run->frame);
 	struct cosy_range live = { 0, code->nregs };
 	u64 limit = cosy_run_limit(run, code);
-	struct cosy_used used = { .left = limit };
+	s64 left = limit;
 	int flags = run->flags, suspended = 0;
 	bool seccomp_blocked;
 	loff_t ret;
 	u64 calls;
 
-	used.left -= min_t(u64, limit, COSY_FIRST_CHUNK) - st->budget;
+	left -= min_t(u64, limit, COSY_FIRST_CHUNK) - st->budget;
 	if (status == COSY_LIMIT)
-		status = cosy_execute_on(code, st, run, &used);
+		status = cosy_execute_on(code, st, run, &left);
 	cosy_fast_leave(&st->env, status == COSY_DONE);
 	if (unlikely(st->env.suspended))
 		suspended = cosy_suspended_write(&st->env, urun);
@@ -562,8 +510,8 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 		else
 			ret = seccomp_blocked ? COSY_RUN_SECCOMP_BLOCKED : COSY_RUN_LEFT;
 		if (cosy_runs_limited())
-			flags = cosy_run_account(urun, run, limit - used.left,
-						 used.cpu_time);
+			flags = cosy_run_account(urun, run, limit - left,
+						 st->env.timed ? st->env.slice.used : 0);
 		if (flags < 0)
 			return cosy_state_lost();
 	}
@@ -573,7 +521,7 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 		st->calls += calls;
 	}
 	flags = (flags & ~COSY_RUN_SUSPENDED) | suspended;
-	if (!cosy_run_write(urun, flags, st, status, used.left))
+	if (!cosy_run_write(urun, flags, st, status, left))
 		return cosy_state_lost();
 	return ret;
 }
@@ -642,8 +590,7 @@ cosy_compound_run(const struct cosy_compound *compound,
 	st->env.bound = &compound->functions;
 	cosy_env_clear_args(&st->env);
 	st->env.seccomp = cosy_seccomp_state();
-	st->env.nprivate = 0;
-	st->env.parked = false;
+	cosy_env_init(&st->env);
 	st->env.borrowed = NULL;
 
 	status = cosy_exec(code, st);

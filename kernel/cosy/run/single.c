@@ -146,7 +146,7 @@ loff_t cosy_single_llseek(struct file *file, loff_t offset, int whence)
 	st.regs = args;
 	/* Filters read all six arguments, a plain call only its own. */
 	cosy_env_clear_args(&st.env);
-	st.env.nprivate = 0;
+	cosy_env_init(&st.env);
 	st.env.borrowed = NULL;
 	st.env.suspended = NULL;
 	if (unlikely(!cosy_env_may_fast(cosy_env_self(&st), &st, ip)))
