@@ -19,6 +19,7 @@
 #include "async/share.h"
 #include "async/start.h"
 #include "async/submit.h"
+#include "async/tsan.h"
 #include "device/export.h"
 #include "device/sys.h"
 #include "share/share.h"
@@ -55,6 +56,8 @@ static struct cosy_share *hold(uint32_t fd)
 			return NULL;
 	} while (!__atomic_compare_exchange_n(&l->users, &users, users + 1, true, __ATOMIC_ACQUIRE,
 					      __ATOMIC_RELAXED));
+	/* Callbacks that have made and used the share are not ordered with the loop's thread otherwise. */
+	tsan_acquire(l);
 	return l->share;
 }
 
@@ -63,8 +66,10 @@ static void release(struct cosy_share *share)
 {
 	struct listed *l = &all_listed[share->id];
 
+	tsan_release(l);
 	if (__atomic_sub_fetch(&l->users, 1, __ATOMIC_ACQ_REL) != ENDS)
 		return;
+	tsan_acquire(l);
 	share_free(share);
 	__atomic_store_n(&l->users, 0, __ATOMIC_RELEASE);
 }
@@ -137,6 +142,7 @@ bool share_list(struct cosy_share *share)
 					 __ATOMIC_RELAXED))
 		return false;
 	l->share = share;
+	tsan_release(l);
 	__atomic_store_n(&l->users, 1, __ATOMIC_RELEASE);
 	return true;
 }
