@@ -257,13 +257,13 @@ cosy_async_vmsplice(struct cosy_loop *loop, struct cosy_async *op, int fd, const
 static inline int
 cosy_async_open(struct cosy_loop *loop, struct cosy_async *op, const char *path, int64_t flags, int64_t mode)
 {
-	return cosy_submit_descriptor_call(loop, op, 257 /* openat */, 4, (uint64_t)-100, (uintptr_t)path, (uint64_t)flags, (uint64_t)mode, 0, 0);
+	return cosy_async_call(loop, op, 257 /* openat */, (uint64_t)-100, (uintptr_t)path, (uint64_t)flags, (uint64_t)mode, 0, 0);
 }
 
 static inline int
 cosy_async_openat(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *path, int64_t flags, int64_t mode)
 {
-	return cosy_submit_descriptor_call(loop, op, 257 /* openat */, 4, (uint64_t)dirfd, (uintptr_t)path, (uint64_t)flags, (uint64_t)mode, 0, 0);
+	return cosy_async_call(loop, op, 257 /* openat */, (uint64_t)dirfd, (uintptr_t)path, (uint64_t)flags, (uint64_t)mode, 0, 0);
 }
 
 static inline int

@@ -202,8 +202,12 @@ static enum cosy_beginning eventfd_beginning(const struct cosy_loop *loop,
 					     const struct cosy_async_entry *entry)
 {
 	const uint64_t *value = (const void *)entry->args[1];
-	long result = write_to_own_eventfd(loop, entry);
+	long result;
 
+	/* The program has closed it. */
+	if (!cosy_loop_owns(loop, loop->wake_fd))
+		return COSY_BEGIN_WAITING;
+	result = write_to_own_eventfd(loop, entry);
 	/* It has too few bytes, or an invalid value. */
 	if (result < 0 && result != -EAGAIN)
 		return COSY_BEGIN_ATTEMPT;
@@ -276,6 +280,7 @@ bool cosy_has_unknown_flags(const struct cosy_loop *loop, const struct cosy_asyn
 	struct iovec iov = { &byte, sizeof(byte) };
 
 	return (entry->nr == SYS_preadv2 || entry->nr == SYS_pwritev2) && entry->args[5] &&
+	       cosy_loop_owns(loop, loop->wake_fd) &&
 	       cosy_sys6(SYS_preadv2, loop->wake_fd, (long)&iov, 1, -1, 0,
 			 (long)entry->args[5]) == -EOPNOTSUPP;
 }

@@ -84,7 +84,8 @@ bool cosy_connection_lingers(const struct cosy_loop *loop, int fd);
  * @ended: its connection has ended without an error, and the call sets the lengths and the flags in
  *	   its arguments; otherwise the call is a recvmsg(), and does not wait
  *
- * Return: the result of the call, or the error of creating the socket.
+ * Return: the result of the call, or the error of creating the socket, which a recvfrom() without an address
+ * does not need.
  */
 long cosy_receive_nothing(const struct cosy_async_entry *entry, bool ended);
 

@@ -271,7 +271,7 @@ static void move_receives(struct cosy_loop *loop, uint32_t fd)
 	}
 }
 
-/* Move calls on a descriptor that the module has not taken: sends like @nr, or reads of a file. */
+/* Move calls on a descriptor that the module has not taken: sends like @nr, reads of a file, or closes. */
 static void move_calls(struct cosy_loop *loop, uint32_t nr, uint32_t fd)
 {
 	struct cosy_submit *s = loop->ring.submit;
@@ -312,10 +312,14 @@ static COSY_NOINLINE void take_given(struct cosy_loop *loop)
 			move_entry(loop, &given[i], given[i].flags);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		if (is_receive(given[i].nr))
+		if (is_receive(given[i].nr)) {
 			move_receives(loop, (uint32_t)given[i].args[0]);
-		else if (is_send(given[i].nr) || given[i].nr == SYS_read)
+			continue;
+		}
+		if (is_send(given[i].nr) || given[i].nr == SYS_read)
 			move_calls(loop, given[i].nr, (uint32_t)given[i].args[0]);
+		if (cosy_takes_fd(given[i].nr))
+			move_calls(loop, SYS_close, (uint32_t)given[i].args[0]);
 	}
 	loop->ring.takes_given = false;
 }
@@ -943,8 +947,13 @@ static COSY_ALWAYS_INLINE struct cosy_submit_entry *entry_for_here(struct cosy_l
 	/* What others wait for has to be looked at from time to time. */
 	if (loop->ring.own_calls++ >= MAX_OWN_CALLS && s->room != (int32_t)s->mask)
 		return NULL;
-	if (entry->nr != SYS_sendto && cosy_how(entry->nr) != COSY_HOW_DIRECT)
+	if (entry->nr == SYS_sendto) {
+		/* One that waits in the module, or has waited there, comes first, or must not be attempted. */
+		if (COSY_UNLIKELY(entry->flags) || COSY_UNLIKELY(loop->ring.page->sending))
+			return NULL;
+	} else if (cosy_how(entry->nr) != COSY_HOW_DIRECT) {
 		return NULL;
+	}
 	return entry;
 }
 
