@@ -324,54 +324,33 @@ static noinline s64 cosy_ring_nowait(u32 nr, const struct pt_regs *regs)
 	}
 }
 
-/* How a call has ended. */
-enum cosy_ring_end {
-	COSY_RING_MADE,
-	COSY_RING_LINKED_SENT,	/* a linked send was made, which does not complete */
-	COSY_RING_LINKED_FAILED,	/* it has not sent all, and has to be given back */
-	COSY_RING_WAITS,
-	COSY_RING_NOT_MADE,	/* and it has to be given back */
-	COSY_RING_ORDERED_NOT_MADE,	/* the same; those behind it may have to come after it */
-	COSY_RING_SECOND,	/* the same; so has the one that waits */
-};
-
 /* Return how a call ends that has to be given back. */
-static enum cosy_ring_end cosy_ring_not_made(u32 nr)
+static enum cosy_wait_end cosy_ring_not_made(u32 nr)
 {
 	return nr == __NR_sendto || nr == __NR_sendmsg || nr == __NR_read || nr == __NR_close ?
-		       COSY_RING_ORDERED_NOT_MADE : COSY_RING_NOT_MADE;
+		       COSY_WAIT_GIVEN : COSY_WAIT_ALONE;
 }
 
 /* Make a call that must not wait. Returns as cosy_ring_any_call(). */
-static __always_inline enum cosy_ring_end
+static __always_inline enum cosy_wait_end
 cosy_ring_nowait_call(u32 nr, const struct pt_regs *regs, s64 *result, u32 *sent)
 {
 	*sent = 0;
 	*result = cosy_ring_nowait(nr, regs);
-	return *result == -EAGAIN ? cosy_ring_not_made(nr) : COSY_RING_MADE;
+	return *result == -EAGAIN ? cosy_ring_not_made(nr) : COSY_WAIT_MADE;
 }
 
-/* Return how a sendto() or sendmsg() has ended. */
-static enum cosy_ring_end cosy_ring_send_end(enum cosy_wait_end end, bool linked, u64 size,
+/* Return how a send has ended, if it may be linked. */
+static enum cosy_wait_end cosy_ring_send_end(enum cosy_wait_end end, bool linked, u64 size,
 					     s64 result)
 {
-	switch (end) {
-	case COSY_WAIT_MADE:
-		if (!linked || cosy_call_restarts(result))
-			return COSY_RING_MADE;
-		return result >= 0 && result == size ? COSY_RING_LINKED_SENT :
-						       COSY_RING_LINKED_FAILED;
-	case COSY_WAIT_WAITS:
-		return COSY_RING_WAITS;
-	case COSY_WAIT_SECOND:
-		return COSY_RING_SECOND;
-	default:
-		return COSY_RING_ORDERED_NOT_MADE;
-	}
+	if (end != COSY_WAIT_MADE || !linked || cosy_call_restarts(result))
+		return end;
+	return result >= 0 && result == size ? COSY_WAIT_LINKED_SENT : COSY_WAIT_LINKED_FAILED;
 }
 
 /* Make a send whose arguments have been read, or let it wait. Returns as cosy_ring_any_call(). */
-static noinline enum cosy_ring_end cosy_ring_any_send(struct cosy_ring *ring, u32 nr, u32 flags,
+static noinline enum cosy_wait_end cosy_ring_any_send(struct cosy_ring *ring, u32 nr, u32 flags,
 						      u64 op, struct pt_regs *regs, s64 *result,
 						      u32 *sent)
 {
@@ -382,7 +361,7 @@ static noinline enum cosy_ring_end cosy_ring_any_send(struct cosy_ring *ring, u3
 }
 
 /* Continue a usual send that has not sent all its data. */
-static noinline enum cosy_ring_end cosy_ring_send_ended(struct cosy_ring *ring, struct file *file,
+static noinline enum cosy_wait_end cosy_ring_send_ended(struct cosy_ring *ring, struct file *file,
 							struct socket *socket, u32 flags, u64 op,
 							const struct pt_regs *regs, s64 *result,
 							u32 *sent)
@@ -394,12 +373,12 @@ static noinline enum cosy_ring_end cosy_ring_send_ended(struct cosy_ring *ring, 
 }
 
 /* Make a sendto() of a thread that is not watched. Returns as cosy_ring_any_call(). */
-static __always_inline enum cosy_ring_end
+static __always_inline enum cosy_wait_end
 cosy_ring_send(struct cosy_ring *ring, const struct cosy_ring_entry *entry, u64 op,
 	       struct pt_regs *regs, s64 *result, u32 *sent)
 {
 	const u32 flags = READ_ONCE(entry->flags);
-	enum cosy_ring_end end = COSY_RING_ORDERED_NOT_MADE;
+	enum cosy_wait_end end = COSY_WAIT_GIVEN;
 	struct socket *socket;
 	struct cosy_fd fd;
 
@@ -416,7 +395,7 @@ cosy_ring_send(struct cosy_ring *ring, const struct cosy_ring_entry *entry, u64 
 	if (likely(socket)) {
 		*result = cosy_transfer(socket, regs, false);
 		if (likely(*result == regs->dx))
-			end = flags & COSY_RING_LINKED ? COSY_RING_LINKED_SENT : COSY_RING_MADE;
+			end = flags & COSY_RING_LINKED ? COSY_WAIT_LINKED_SENT : COSY_WAIT_MADE;
 		else
 			end = cosy_ring_send_ended(ring, fd.file, socket, flags, op, regs, result,
 						   sent);
@@ -432,7 +411,7 @@ cosy_ring_send(struct cosy_ring *ring, const struct cosy_ring_entry *entry, u64 
  * the call was made.
  * @sent: set if it was not: the number of bytes that it has sent.
  */
-static noinline enum cosy_ring_end cosy_ring_any_call(struct cosy_ring *ring, u32 nr, u64 op,
+static noinline enum cosy_wait_end cosy_ring_any_call(struct cosy_ring *ring, u32 nr, u64 op,
 						      const struct cosy_ring_entry *entry,
 						      struct pt_regs *regs, bool watched,
 						      s64 *result, u32 *sent)
@@ -444,7 +423,7 @@ static noinline enum cosy_ring_end cosy_ring_any_call(struct cosy_ring *ring, u3
 		return cosy_ring_not_made(nr);
 	switch (cosy_ring_kinds[nr]) {
 	case COSY_RING_GIVEN:
-		return COSY_RING_NOT_MADE;
+		return COSY_WAIT_ALONE;
 	case COSY_RING_SEND:
 	case COSY_RING_MESSAGE:
 		return cosy_ring_any_send(ring, nr, READ_ONCE(entry->flags), op, regs, result,
@@ -453,12 +432,12 @@ static noinline enum cosy_ring_end cosy_ring_any_call(struct cosy_ring *ring, u3
 		return cosy_ring_nowait_call(nr, regs, result, sent);
 	default:
 		*result = cosy_ring_callees[nr](regs);
-		return COSY_RING_MADE;
+		return COSY_WAIT_MADE;
 	}
 }
 
 /* The same. The usual calls are made here. */
-static __always_inline enum cosy_ring_end
+static __always_inline enum cosy_wait_end
 cosy_ring_call(struct cosy_ring *ring, cosy_self *self, u32 nr, u64 op,
 	       const struct cosy_ring_entry *entry, struct pt_regs *regs, s64 *result, u32 *sent)
 {
@@ -468,14 +447,14 @@ cosy_ring_call(struct cosy_ring *ring, cosy_self *self, u32 nr, u64 op,
 	if (likely(!watched)) {
 		if (kind == COSY_RING_PLAIN) {
 			*result = cosy_ring_callees[nr](regs);
-			return COSY_RING_MADE;
+			return COSY_WAIT_MADE;
 		}
 		if (likely(kind == COSY_RING_SEND))
 			return cosy_ring_send(ring, entry, op, regs, result, sent);
 		if (kind && kind < COSY_RING_SEND) {
 			cosy_ring_args(regs, entry, kind - COSY_RING_PLAIN);
 			*result = cosy_ring_callees[nr](regs);
-			return COSY_RING_MADE;
+			return COSY_WAIT_MADE;
 		}
 		if (kind == COSY_RING_NOWAIT) {
 			cosy_ring_args(regs, entry, 6);
@@ -490,18 +469,18 @@ cosy_ring_call(struct cosy_ring *ring, cosy_self *self, u32 nr, u64 op,
  * thread has to leave. Return false if the entry stays in its ring.
  */
 static noinline bool cosy_ring_give_call(struct cosy_ring *ring, struct cosy_ring_run *run,
-					 enum cosy_ring_end end, u32 nr, u32 sent, s64 result,
+					 enum cosy_wait_end end, u32 nr, u32 sent, s64 result,
 					 u64 op, const struct pt_regs *regs, bool *goes_on)
 {
-	if (end == COSY_RING_WAITS)
+	if (end == COSY_WAIT_WAITS)
 		return true;
 	/* Those behind it may be for the same socket. */
-	*goes_on = end == COSY_RING_NOT_MADE;
-	if (end == COSY_RING_LINKED_FAILED) {
+	*goes_on = end == COSY_WAIT_ALONE;
+	if (end == COSY_WAIT_LINKED_FAILED) {
 		cosy_ring_give_regs(ring, run, __NR_sendto, result, op, regs);
 		return true;
 	}
-	if (end == COSY_RING_SECOND) {
+	if (end == COSY_WAIT_SECOND) {
 		if (!cosy_run_has_room(ring, run, 2))
 			return false;
 		cosy_ring_give_waiter(ring, run, cosy_sender_of(ring, (u32)regs->di), 0);
@@ -529,7 +508,7 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 	const struct cosy_ring_entry *entry;
 	const u32 begin = ring->calls_head;
 	u32 head = begin, nr;
-	enum cosy_ring_end end;
+	enum cosy_wait_end end;
 	bool goes_on = true;
 	s64 result;
 	u32 sent;
@@ -573,7 +552,7 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 		cosy_ring_trace_start(ring, op);
 		cosy_history_clear();
 		end = cosy_ring_call(ring, self, nr, op, entry, &regs, &result, &sent);
-		if (unlikely(end > COSY_RING_LINKED_SENT)) {
+		if (unlikely(end > COSY_WAIT_LINKED_SENT)) {
 			if (!cosy_ring_give_call(ring, run, end, nr, sent, result, op, &regs,
 						 &goes_on))
 				break;
@@ -586,7 +565,7 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 			goes_on = false;
 			break;
 		}
-		if (likely(op) && likely(end == COSY_RING_MADE))
+		if (likely(op) && likely(end == COSY_WAIT_MADE))
 			cosy_ring_complete(ring, op, result);
 		else
 			run->quiet++;
@@ -772,17 +751,16 @@ static __always_inline bool cosy_ring_execute_receives(struct cosy_ring *ring,
 		case COSY_WAIT_WAITS:
 			goes_on = ring->done_tail == run->begin && (run->sleeps || !run->quiet);
 			break;
-		case COSY_WAIT_SECOND:
-			cosy_ring_give_waiter(ring, run, cosy_receiver_of(ring, (u32)regs.di), 0);
-			fallthrough;
-		case COSY_WAIT_GIVEN:
-			/* Those behind it may be for the same socket. */
-			cosy_ring_give_regs(ring, run, nr, 0, op, &regs);
-			goes_on = false;
-			break;
 		case COSY_WAIT_AGAIN:
 			run->calls++;
 			goto out;
+		case COSY_WAIT_SECOND:
+			cosy_ring_give_waiter(ring, run, cosy_receiver_of(ring, (u32)regs.di), 0);
+			fallthrough;
+		default:
+			/* Those behind it may be for the same socket. */
+			cosy_ring_give_regs(ring, run, nr, 0, op, &regs);
+			goes_on = false;
 		}
 		cosy_env_called(self);
 		if (unlikely(cosy_env_leave(self)))

@@ -61,15 +61,21 @@ struct cosy_waiter {
 /**
  * enum cosy_wait_end - how an attempt to make a call has ended
  * @COSY_WAIT_MADE:   the call has a result
+ * @COSY_WAIT_LINKED_SENT: a linked send was made, which does not complete
+ * @COSY_WAIT_LINKED_FAILED: it has not sent all: the process has to continue it
  * @COSY_WAIT_WAITS:  it waits
- * @COSY_WAIT_GIVEN:  the process has to make the call
+ * @COSY_WAIT_ALONE:  the process has to make the call, and others may overtake it
+ * @COSY_WAIT_GIVEN:  the process has to make the call; those behind it may have to come after it
  * @COSY_WAIT_SECOND: another call waits for the descriptor and direction: the process has to make
  *		      both
  * @COSY_WAIT_AGAIN:  nothing has happened; make it again after a signal
  */
 enum cosy_wait_end {
 	COSY_WAIT_MADE,
+	COSY_WAIT_LINKED_SENT,
+	COSY_WAIT_LINKED_FAILED,
 	COSY_WAIT_WAITS,
+	COSY_WAIT_ALONE,
 	COSY_WAIT_GIVEN,
 	COSY_WAIT_SECOND,
 	COSY_WAIT_AGAIN,
