@@ -4,17 +4,27 @@
  *
  * A connection beyond the limit is held. Its operation accepts the next one only after it was started,
  * so others stay in the backlog.
+ *
+ * If more connections wait in a backlog than are accepted in a second, the server is overloaded. Then the
+ * backlog has room for so many only: the kernel drops what comes beyond, at no cost for the server. With the
+ * kernel's maximum of 4,096, clients would have given up before it is their turn, and all work would be in vain.
  */
 #include "accept.h"
 
 #include <errno.h>
 #include <error.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "../common/acceptor.h"
 #include "config.h"
 #include "connection.h"
 #include "worker.h"
+
+#define BACKLOG_MIN 16
 
 struct accepting {
 	struct cosy_async op;
@@ -25,6 +35,10 @@ struct accepting {
 
 static struct accepting all[CONFIG_LISTEN_MAX * ACCEPT_OPERATIONS];
 static unsigned int number, holding, next_held, outstanding;
+
+/* Connections since accept_shed() was called, and whether it has limited a backlog. */
+static unsigned int count;
+static bool overloaded;
 
 static void accepted(struct cosy_async *op);
 
@@ -41,13 +55,27 @@ static void accept_next(struct cosy_async *op)
 		outstanding++;
 }
 
+/*
+ * Return true if a client that had to wait too long has ended its direction. It might still read the answer, but
+ * mostly has given up.
+ */
+static bool has_left(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLRDHUP };
+
+	return overloaded && poll(&poll_fd, 1, 0) > 0;
+}
+
 static void accepted(struct cosy_async *op)
 {
 	static const struct timespec pause = { .tv_nsec = ACCEPTOR_PAUSE * 1000000L };
 	struct accepting *a = op->data;
 
 	outstanding--;
-	if (op->result >= 0) {
+	if (op->result >= 0 && has_left((int)op->result)) {
+		close((int)op->result);
+	} else if (op->result >= 0) {
+		count++;
 		if (!worker_connected() && !worker.draining) {
 			a->held = (int)op->result;
 			holding++;
@@ -90,15 +118,49 @@ void accept_continue(void)
 		start_held(&all[next_held++ % number]);
 }
 
-void accept_start(const int *listeners, unsigned int count)
+/* Return the number of connections in a backlog; 0 also if it is none of TCP. */
+static unsigned int waiting(int listener)
 {
-	number = count * ACCEPT_OPERATIONS;
+	struct tcp_info info = { .tcpi_unacked = 0 };
+	socklen_t size = sizeof(info);
+
+	return getsockopt(listener, IPPROTO_TCP, TCP_INFO, &info, &size) ? 0 : info.tcpi_unacked;
+}
+
+void accept_shed(unsigned int seconds)
+{
+	const unsigned int served = count / (seconds ? seconds : 1) * config.workers;
+	const unsigned int room = served < BACKLOG_MIN ? BACKLOG_MIN : served;
+	unsigned int most = 0;
+
+	count = 0;
+	/* If connections have reached their limit, the others are to wait. */
+	if (worker.draining || holding)
+		return;
+	for (unsigned int i = 0; i < number / ACCEPT_OPERATIONS; i++)
+		most = most > waiting(all[i].listener) ? most : waiting(all[i].listener);
+	if (most > room)
+		overloaded = true;
+	else if (!overloaded || most > room / 2)
+		return;
+	else
+		overloaded = false;
+	for (unsigned int i = 0; i < number / ACCEPT_OPERATIONS; i++)
+		listen(all[i].listener, overloaded ? (int)room : SOMAXCONN);
+}
+
+void accept_start(const int *listeners, unsigned int sockets)
+{
+	number = sockets * ACCEPT_OPERATIONS;
 	for (unsigned int i = 0; i < number; i++) {
 		all[i].op.data = &all[i];
-		all[i].listener = listeners[i % count];
+		all[i].listener = listeners[i % sockets];
 		all[i].held = -1;
 		accept_next(&all[i].op);
 	}
+	/* Workers before this one may have been overloaded. */
+	for (unsigned int i = 0; i < sockets; i++)
+		listen(listeners[i], SOMAXCONN);
 }
 
 bool accept_pending(void)

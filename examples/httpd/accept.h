@@ -13,12 +13,15 @@
 /**
  * accept_start() - accept connections of sockets, and start them
  * @listeners: the sockets
- * @count:     their number, at most CONFIG_LISTEN_MAX
+ * @sockets:   their number, at most CONFIG_LISTEN_MAX
  */
-void accept_start(const int *listeners, unsigned int count);
+void accept_start(const int *listeners, unsigned int sockets);
 
 /** accept_continue() - there is room for one more connection: start one that waits for that */
 void accept_continue(void);
+
+/** accept_shed() - limit the backlog if the server is overloaded; @seconds have passed since the last call */
+void accept_shed(unsigned int seconds);
 
 /** accept_pending() - return true while connections may be accepted, also after accept_stop() */
 bool accept_pending(void);

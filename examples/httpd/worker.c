@@ -63,9 +63,12 @@ static void start_tick(void)
 
 static void ticked(struct cosy_async *op)
 {
+	const uint32_t before = worker.now;
+
 	if (op->result == -ECANCELED)
 		return;
 	read_clock();
+	accept_shed(worker.now - before);
 	log_flush();
 	connections_expire();
 	if (worker.draining && worker.now - drain_since > config.drain_timeout)
