@@ -6,7 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,8 +20,9 @@
 
 #define FLAT (SMALL_ROOM + 1024) /* A small file and its header. */
 
-void small_load(const char *name, void *buffer, struct small *small)
+static void load(const char *name, struct small *small)
 {
+	char *buffer = small->data;
 	struct stat *st = &small->stat;
 	ssize_t size = -1;
 	int error = 0, fd;
@@ -43,7 +44,23 @@ void small_load(const char *name, void *buffer, struct small *small)
 	small->size = !error && size == st->st_size ? size : -1;
 }
 
-ssize_t small_writev(int fd, const struct iovec *parts, int count)
+const struct small *small_get(uint64_t request, const char *name)
+{
+	static char last[PATH_MAX];
+	static struct small small;
+	static uint64_t of;
+
+	if (of == request && !strcmp(last, name))
+		return &small;
+	load(name, &small);
+	of = request;
+	/* A longer name has no file. */
+	if (!memccpy(last, name, 0, sizeof(last)))
+		*last = 0;
+	return &small;
+}
+
+ssize_t small_writev(int fd, const struct iovec *parts, int count, int flags)
 {
 	char flat[FLAT];
 	size_t size = 0;
@@ -53,11 +70,11 @@ ssize_t small_writev(int fd, const struct iovec *parts, int count)
 	if (size > sizeof(flat))
 		return writev(fd, parts, count);
 	if (count == 1)
-		return send(fd, parts->iov_base, size, 0);
+		return send(fd, parts->iov_base, size, flags);
 	size = 0;
 	for (int i = 0; i < count; i++) {
 		memcpy(flat + size, parts[i].iov_base, parts[i].iov_len);
 		size += parts[i].iov_len;
 	}
-	return send(fd, flat, size, 0);
+	return send(fd, flat, size, flags);
 }

@@ -38,10 +38,12 @@ class Nginx(Site):
         for name, contents in {
                 "small.bin": SMALL, "edge": EDGE, "over": OVER, "large": LARGE, "empty": b"",
                 "index.html": b"root", "d/index.html": b"d", "denied": b"denied", "404.txt": b"none",
+                "tested/small": SMALL, "tested/large": LARGE, "tested/denied": b"", "tested/d/index.html": b"d",
                 "cached/small": SMALL, "cached/large": LARGE, "direct/small": SMALL,
                 "links/file": b"f", "a b": b"space"}.items():
             self.write(name, contents)
-        os.chmod(self.path("denied"), 0)
+        for name in "denied", "tested/denied":
+            os.chmod(self.path(name), 0)
         os.symlink("file", self.path("links/link"))
         os.mkfifo(self.path("fifo"))
 
@@ -58,7 +60,7 @@ http {{
     client_body_temp_path {directory}; proxy_temp_path {directory}; fastcgi_temp_path {directory};
     uwsgi_temp_path {directory}; scgi_temp_path {directory};
     access_log {directory}/access.log;
-    sendfile on; keepalive_timeout 60; client_header_timeout 60;
+    sendfile on; tcp_nopush on; keepalive_timeout 60; client_header_timeout 60;
     server {{
         listen {listen}; root {self.root}; {lines}
         error_page 403 /404.txt;
@@ -66,6 +68,7 @@ http {{
         location /direct/ {{ directio 100; }}
         location /links/ {{ disable_symlinks on; }}
         location /try/ {{ try_files /none$uri /small.bin =404; }}
+        location /tested/ {{ try_files $uri $uri/ =404; }}
         location /tries/ {{ try_files /none /none/ =404; }}
     }}
 }}
@@ -99,7 +102,9 @@ def check_files(server):
             ("/cached/small", 200, SMALL), ("/cached/small", 200, SMALL), ("/cached/large", 200, LARGE),
             ("/direct/small", 200, SMALL), ("/a%20b", 200, b"space"), ("/small.bin?x", 200, SMALL),
             ("/try/x", 200, SMALL), ("/tries/x", 404, None), ("/none", 404, None),
-            ("/small.bin/x", 404, None), ("/small.bin/", 404, None), ("/denied", 403, b"none"),
+            ("/tested/small", 200, SMALL), ("/tested/large", 200, LARGE), ("/tested/denied", 403, b"none"),
+            ("/tested/none", 404, None), ("/tested/small/x", 404, None), ("/tested/d/", 200, b"d"),
+            ("/tested/d", 301, None), ("/small.bin/x", 404, None), ("/small.bin/", 404, None), ("/denied", 403, b"none"),
             ("/links/file", 200, b"f"), ("/links/link", 403, b"none"), ("/fifo", 404, None),
             ("/" + "a" * 256, 404, None), ("/../etc/passwd", 400, None), ("/cached/", 403, b"none")]:
         answer = server.get(target)
@@ -186,6 +191,13 @@ def check_changes(server):
     check(server.get("/changing").body == SMALL, "before a change")
     os.truncate(server.path("changing"), 10)
     check(server.get("/changing").body == SMALL[:10], "after a change")
+    # The same name in two requests of a connection, each of which asks twice.
+    client = server.client()
+    for size in 9, 8:
+        os.truncate(server.path("tested/small"), size)
+        check(client.get("/tested/small").body == SMALL[:size], f"{size} bytes by the same connection")
+    with open(server.path("tested/small"), "wb") as file:
+        file.write(SMALL)
     os.unlink(server.path("changing"))
     check(server.get("/changing").status == 404, "after it was removed")
     os.mkdir(server.path("changing"))
