@@ -6,8 +6,10 @@
  * so others stay in the backlog.
  *
  * If more connections wait in a backlog than are accepted in a second, the server is overloaded. Then the
- * backlog has room for so many only: the kernel drops what comes beyond, at no cost for the server. With the
- * kernel's maximum of 4,096, clients would have given up before it is their turn, and all work would be in vain.
+ * backlog has room only for those of a quarter of a second: the kernel drops what comes beyond, at no cost for the
+ * server. With the kernel's maximum of 4,096, clients would have given up before it is their turn, and all
+ * work would be in vain. A client whose connection was dropped tries again each second, so that
+ * one that gives up after some seconds would also do so while it waits for a whole one.
  */
 #include "accept.h"
 
@@ -24,7 +26,9 @@
 #include "connection.h"
 #include "worker.h"
 
-#define BACKLOG_MIN 16
+#define BACKLOG_MIN  16
+#define LEFT_SECONDS 120
+#define CALM_SECONDS 10 /* Without a limit, the backlog fills in a moment if the clients still come. */
 
 struct accepting {
 	struct cosy_async op;
@@ -39,6 +43,7 @@ static unsigned int number, holding, next_held, outstanding;
 /* Connections since accept_shed() was called, and whether it has limited a backlog. */
 static unsigned int count;
 static bool overloaded;
+static uint32_t last_overloaded;
 
 static void accepted(struct cosy_async *op);
 
@@ -56,14 +61,15 @@ static void accept_next(struct cosy_async *op)
 }
 
 /*
- * Return true if a client that had to wait too long has ended its direction. It might still read the answer, but
- * mostly has given up.
+ * Return true if a client that may have had to wait too long has ended its direction. It might still read the
+ * answer, but mostly has given up. Its kernel may have a connection that this one has dropped, and sends
+ * the request and the end for a minute or two after the client has left.
  */
 static bool has_left(int fd)
 {
 	struct pollfd poll_fd = { .fd = fd, .events = POLLRDHUP };
 
-	return overloaded && poll(&poll_fd, 1, 0) > 0;
+	return last_overloaded && worker.now - last_overloaded < LEFT_SECONDS && poll(&poll_fd, 1, 0) > 0;
 }
 
 static void accepted(struct cosy_async *op)
@@ -130,7 +136,7 @@ static unsigned int waiting(int listener)
 void accept_shed(unsigned int seconds)
 {
 	const unsigned int served = count / (seconds ? seconds : 1) * config.workers;
-	const unsigned int room = served < BACKLOG_MIN ? BACKLOG_MIN : served;
+	const unsigned int room = served / 4 < BACKLOG_MIN ? BACKLOG_MIN : served / 4;
 	unsigned int most = 0;
 
 	count = 0;
@@ -139,12 +145,14 @@ void accept_shed(unsigned int seconds)
 		return;
 	for (unsigned int i = 0; i < number / ACCEPT_OPERATIONS; i++)
 		most = most > waiting(all[i].listener) ? most : waiting(all[i].listener);
-	if (most > room)
+	if (most > (overloaded ? room / 2 : served) && most > BACKLOG_MIN / 2) {
 		overloaded = true;
-	else if (!overloaded || most > room / 2)
+		last_overloaded = worker.now;
+	} else if (!overloaded) {
 		return;
-	else
+	} else if (!worker.connections || worker.now - last_overloaded > CALM_SECONDS) {
 		overloaded = false;
+	}
 	for (unsigned int i = 0; i < number / ACCEPT_OPERATIONS; i++)
 		listen(all[i].listener, overloaded ? (int)room : SOMAXCONN);
 }
