@@ -86,8 +86,8 @@ static inline long long enter_loop(const struct loop *loop, uint64_t what)
 
 /*
  * Execute all possible work, at most 64 completions. Return the number of completions, -errno, or
- * -1000 for an unexpected result. A thread may leave a loop after any entry for pending work of
- * the kernel, so it enters until no work is left.
+ * -1000 for an unexpected result. A thread may leave a loop after any entry, or in a compound, for
+ * pending work of the kernel, so it enters until no work is left.
  */
 static inline int execute(const struct loop *loop)
 {
@@ -102,7 +102,8 @@ static inline int execute(const struct loop *loop)
 			return -1000;
 		n = (unsigned int)ret;
 		done += n;
-	} while (done < COSY_ASYNC_MAX_DONE && (n || loop->page->submit_head != loop->tail));
+	} while (done < COSY_ASYNC_MAX_DONE &&
+		 (n || loop->page->more || loop->page->submit_head != loop->tail));
 	return (int)returned("execute", done);
 }
 
