@@ -14,6 +14,7 @@
 #include "support/Copyable.h"
 #include "support/Diagnostics.h"
 #include "support/LlvmCompat.h"
+#include "support/Markers.h"
 #include "support/Names.h"
 #include "support/SystemCalls.h"
 
@@ -613,15 +614,6 @@ static CallInst *spawnAfter(CallInst &CI) {
       return F && F->getName() == SpawnFunction ? Next : nullptr;
     }
   return nullptr;
-}
-
-/// The calls of \p F.
-static SmallVector<CallInst *, 8> callsOf(Function &F) {
-  SmallVector<CallInst *, 8> Calls;
-  for (User *U : F.users())
-    if (auto *CI = dyn_cast<CallInst>(U); CI && CI->getCalledOperand() == &F)
-      Calls.push_back(CI);
-  return Calls;
 }
 
 /// Lowers the calls of A.Source that are spawned.

@@ -509,15 +509,6 @@ static void threadScopeEnds(Function &F, const VariableNotes &Notes) {
 // The markers
 //===----------------------------------------------------------------------===//
 
-static SmallVector<CallInst *, 4> callsOf(Module &M, StringRef Name) {
-  SmallVector<CallInst *, 4> List;
-  if (Function *F = M.getFunction(Name))
-    for (User *U : F->users())
-      if (auto *CI = dyn_cast<CallInst>(U); CI && CI->getCalledFunction() == F)
-        List.push_back(CI);
-  return List;
-}
-
 /// Reads and removes the annotations of the variables of \p F.
 static VariableNotes readNotes(Function &F) {
   VariableNotes Notes;

@@ -425,7 +425,7 @@ void hoistAddresses(Function &Body) {
         continue;
       if (CI->getIntrinsicID() == Intrinsic::threadlocal_address)
         Calls[CI->getArgOperand(0)].push_back(CI);
-      else if (libraryFunction(*CI) == "__errno_location")
+      else if (isErrnoAddress(CI))
         Calls[Callee].push_back(CI);
     }
   for (auto &[Key, List] : Calls) {

@@ -114,7 +114,7 @@ bool isHostComputed(const Instruction &I) {
     return false;
   if (CI->getIntrinsicID() == Intrinsic::threadlocal_address)
     return true;
-  return libraryFunction(*CI) == "__errno_location";
+  return isErrnoAddress(CI);
 }
 
 bool isExit(const Instruction &I) {

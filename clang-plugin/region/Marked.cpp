@@ -69,13 +69,6 @@ void expandComputedGotos(Function &F) {
 // The blocks
 //===----------------------------------------------------------------------===//
 
-static Instruction *firstMarker(BasicBlock &BB) {
-  for (Instruction &I : BB)
-    if (asMarker(I, StartMarker) || asMarker(I, EndMarker))
-      return &I;
-  return nullptr;
-}
-
 namespace {
 
 /// The blocks that COSY_START reaches without passing a marker.

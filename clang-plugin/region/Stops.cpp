@@ -2,6 +2,7 @@
 //===- Stops.cpp - Regions that end at errors and limits ------------------===//
 #include "region/Stops.h"
 #include "body/LibraryCalls.h"
+#include "support/DescriptorTable.h"
 #include "support/Diagnostics.h"
 #include "support/LlvmCompat.h"
 #include "support/Markers.h"
@@ -35,14 +36,6 @@ struct Extent {
 };
 
 } // namespace
-
-/// Returns the first marker of \p BB, of either kind.
-static CallInst *firstMarker(BasicBlock &BB) {
-  for (Instruction &I : BB)
-    if (asMarker(I, StartMarker) || asMarker(I, EndMarker))
-      return cast<CallInst>(&I);
-  return nullptr;
-}
 
 /// Splits the blocks at both markers. After is null if the end is never
 /// reached, or if there are several.
@@ -133,19 +126,14 @@ static Instruction *afterAssignment(CallBase &Call) {
 /// Returns the struct cosy_place of \p Call.
 static Constant *placeOf(const CallBase &Call) {
   Module &M = *const_cast<Module *>(Call.getModule());
-  LLVMContext &Ctx = M.getContext();
-  auto Text = [&](StringRef S) -> Constant * {
-    Constant *C = ConstantDataArray::getString(Ctx, S);
-    auto *GV = new GlobalVariable(M, C->getType(), true,
-                                  GlobalValue::PrivateLinkage, C, "cosy.str");
-    GV->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
-    return GV;
-  };
   const DILocation *Loc = Call.getDebugLoc();
   return ConstantStruct::getAnon(
-      {Text(Loc ? Loc->getFilename() : StringRef(M.getSourceFileName())),
-       Text(Call.getFunction()->getName()), Text(libraryName(Call)),
-       ConstantInt::get(Type::getInt32Ty(Ctx), Loc ? Loc->getLine() : 0)});
+      {stringConstant(M, Loc ? Loc->getFilename()
+                             : StringRef(M.getSourceFileName())),
+       stringConstant(M, Call.getFunction()->getName()),
+       stringConstant(M, libraryName(Call)),
+       ConstantInt::get(Type::getInt32Ty(M.getContext()),
+                        Loc ? Loc->getLine() : 0)});
 }
 
 /// Adds an exit after each call that can fail. One block after the region tells

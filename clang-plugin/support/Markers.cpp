@@ -4,6 +4,7 @@
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/Module.h"
 
 using namespace llvm;
 
@@ -27,6 +28,26 @@ SmallVector<CallInst *, 4> markersOf(Function &F, StringRef Name) {
       if (CallInst *C = asMarker(I, Name))
         List.push_back(C);
   return List;
+}
+
+CallInst *firstMarker(BasicBlock &BB) {
+  for (Instruction &I : BB)
+    if (asMarker(I, StartMarker) || asMarker(I, EndMarker))
+      return cast<CallInst>(&I);
+  return nullptr;
+}
+
+SmallVector<CallInst *, 4> callsOf(Function &F) {
+  SmallVector<CallInst *, 4> List;
+  for (User *U : F.users())
+    if (auto *CI = dyn_cast<CallInst>(U); CI && CI->getCalledOperand() == &F)
+      List.push_back(CI);
+  return List;
+}
+
+SmallVector<CallInst *, 4> callsOf(Module &M, StringRef Name) {
+  Function *F = M.getFunction(Name);
+  return F ? callsOf(*F) : SmallVector<CallInst *, 4>();
 }
 
 CallInst *splitGateOf(CallInst &Start) {

@@ -21,6 +21,17 @@ llvm::CallInst *asMarker(llvm::Instruction &I, llvm::StringRef Name);
 llvm::SmallVector<llvm::CallInst *, 4> markersOf(llvm::Function &F,
                                                  llvm::StringRef Name);
 
+/// \returns the first call of a marker in \p BB that begins or ends a region,
+/// or null.
+llvm::CallInst *firstMarker(llvm::BasicBlock &BB);
+
+/// \returns all direct calls of \p F.
+llvm::SmallVector<llvm::CallInst *, 4> callsOf(llvm::Function &F);
+
+/// \returns those of the function \p Name, if \p M has one.
+llvm::SmallVector<llvm::CallInst *, 4> callsOf(llvm::Module &M,
+                                               llvm::StringRef Name);
+
 /// \returns the call of SplitGate that belongs to the region of \p Start, or
 /// null.
 llvm::CallInst *splitGateOf(llvm::CallInst &Start);
