@@ -81,10 +81,11 @@ private:
 
 /// Copies functions with regions before these change them, because other
 /// regions may call them, by name or through a pointer. Functions that are not
-/// used in this file are not copied.
+/// used in this file are not copied. Nor are those that another definition may
+/// replace, because the copy, which is internal, would hide that.
 void ModuleRegions::keepPristine(ArrayRef<Function *> Hosts) {
   for (Function *F : Hosts) {
-    if (F->use_empty())
+    if (F->use_empty() || mayBeInterposed(*F))
       continue;
     ValueToValueMapTy Map;
     Function *Copy = CloneFunction(F, Map);
@@ -297,6 +298,16 @@ static void keepOutOfRegions(Function &F) {
     F.addFnAttr(Attribute::NoInline);
 }
 
+/// A C99 inline definition and the external one may differ. Which of them
+/// native code calls depends on how large it is, so regions and native code
+/// call the external one. C++ requires that both are the same.
+static void preferExternalDefinitions(Module &M) {
+  for (Function &F : M)
+    if (F.hasAvailableExternallyLinkage() && !F.getName().starts_with("_Z") &&
+        !F.hasFnAttribute(Attribute::AlwaysInline))
+      keepOutOfRegions(F);
+}
+
 bool ModuleRegions::run() {
   bool Any = splitBatches(M, FAM, Options.BatchCheck);
   if (Options.BatchCheck) {
@@ -307,6 +318,8 @@ bool ModuleRegions::run() {
   for (Function &F : M)
     if (!markersOf(F, StartMarker).empty() || !markersOf(F, EndMarker).empty())
       Hosts.push_back(&F);
+  if (!Hosts.empty())
+    preferExternalDefinitions(M);
   for (Function *F : Hosts)
     expandComputedGotos(*F);
   keepPristine(Hosts);

@@ -37,6 +37,7 @@
 //===----------------------------------------------------------------------===//
 #include "batch/Loop.h"
 #include "batch/Runtime.h"
+#include "body/Body.h"
 #include "body/LibraryCalls.h"
 #include "body/Recognise.h"
 #include "support/Costs.h"
@@ -163,27 +164,6 @@ bool Proof::keepsErrnoPrivate() {
   return true;
 }
 
-/// \returns true if later passes add calls of the program's functions to \p F,
-/// for instance with -finstrument-functions.
-static bool isInstrumented(const Function &F) {
-  return any_of(F.getAttributes().getFnAttrs(), [](Attribute A) {
-    return A.isStringAttribute() &&
-           (A.getKindAsString().contains("instrument") ||
-            A.getKindAsString() == "fentry-call");
-  });
-}
-
-/// \returns true if the copy may contain the code of \p Callee. A function that
-/// another object may define, too, has effects that are not known.
-static bool canInline(const Function &Callee) {
-  return !Callee.isDeclaration() && Callee.isDefinitionExact() &&
-         Callee.isDSOLocal() && !isInstrumented(Callee) && !Callee.isVarArg() &&
-         !Callee.hasPersonalityFn() && !Callee.isPresplitCoroutine() &&
-         !Callee.hasFnAttribute(Attribute::Naked) &&
-         !Callee.hasFnAttribute(Attribute::ReturnsTwice) &&
-         Callee.getInstructionCount() <= MaxGuessed;
-}
-
 void Proof::inlineCalls() {
   constexpr unsigned MaxDepth = 8;
   std::vector<std::pair<CallBase *, unsigned>> Work;
@@ -195,7 +175,10 @@ void Proof::inlineCalls() {
   for (size_t N = 0; N < Work.size(); ++N) {
     auto [Call, Depth] = Work[N];
     Function *Callee = Call->getCalledFunction();
-    if (!Callee || !canInline(*Callee) || Depth == MaxDepth)
+    // A function that another object may define, too, has effects that are not
+    // known.
+    if (!Callee || !Callee->isDefinitionExact() || !Callee->isDSOLocal() ||
+        !canContain(F, *Callee, MaxGuessed) || Depth == MaxDepth)
       continue;
     Total += Callee->getInstructionCount();
     if (Total > MaxCallee)

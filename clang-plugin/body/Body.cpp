@@ -66,20 +66,48 @@ static bool hasOptions(const Instruction &I) {
          (F->getName() == StartWithMarker || F->getName() == StartNativeMarker);
 }
 
-/// \returns true if another function of that name may be called natively: in a
-/// shared library, where native code does not inline it either.
-static bool mayBeInterposed(const Function &F) {
-  return F.isInterposable() ||
-         (!F.isDSOLocal() && F.hasFnAttribute(Attribute::NoInline));
+bool mayBeInterposed(const Function &F) {
+  if (F.isInterposable())
+    return true;
+  if (F.hasFnAttribute(Attribute::AlwaysInline))
+    return false;
+  // C++ requires that all definitions of an inline function are the same.
+  bool IsElsewhere = F.hasAvailableExternallyLinkage();
+  bool AreAllTheSame =
+      F.hasLinkOnceODRLinkage() || F.hasWeakODRLinkage() || IsElsewhere;
+  if (AreAllTheSame && !F.hasFnAttribute(Attribute::NoInline))
+    return false;
+  return IsElsewhere || !F.isDSOLocal();
+}
+
+/// \returns true if later passes add calls of the program's functions to \p F,
+/// for instance with -finstrument-functions.
+static bool isInstrumented(const Function &F) {
+  return any_of(F.getAttributes().getFnAttrs(), [](Attribute A) {
+    return A.isStringAttribute() &&
+           (A.getKindAsString().contains("instrument") ||
+            A.getKindAsString().starts_with("xray-") ||
+            A.getKindAsString() == "fentry-call");
+  });
+}
+
+bool canContain(const Function &Host, const Function &Callee,
+                unsigned MaxInstructions) {
+  return !Callee.isDeclaration() && !mayBeInterposed(Callee) &&
+         !isInstrumented(Callee) && !Callee.isVarArg() &&
+         !Callee.hasPersonalityFn() && !Callee.isPresplitCoroutine() &&
+         !Callee.hasFnAttribute(Attribute::Naked) &&
+         !Callee.hasFnAttribute(Attribute::ReturnsTwice) &&
+         Callee.getInstructionCount() <= MaxInstructions &&
+         (Callee.hasFnAttribute(Attribute::AlwaysInline) ||
+          Callee.hasFnAttribute(Attribute::OptimizeNone) ==
+              Host.hasFnAttribute(Attribute::OptimizeNone)) &&
+         AttributeFuncs::areInlineCompatible(Host, Callee);
 }
 
 static bool canInline(const Function &Callee, const Function &Body,
-                      unsigned MaxInstructions) {
-  if (Callee.isDeclaration() || mayBeInterposed(Callee) || Callee.isVarArg() ||
-      Callee.hasPersonalityFn() || Callee.isPresplitCoroutine() ||
-      Callee.hasFnAttribute(Attribute::Naked) ||
-      Callee.hasFnAttribute(Attribute::ReturnsTwice) ||
-      Callee.getInstructionCount() > MaxInstructions)
+                      const Function &Host, unsigned MaxInstructions) {
+  if (!canContain(Host, Callee, MaxInstructions))
     return false;
   // Native pieces of the callee would run with the target features of the host.
   if (Callee.hasFnAttribute("target-features") &&
@@ -187,7 +215,7 @@ private:
   };
 
   bool mayTake(const Function &F, unsigned MaxInstructions) const {
-    return !hasProgram(F) && canInline(F, Body, MaxInstructions) &&
+    return !hasProgram(F) && canInline(F, Body, Host, MaxInstructions) &&
            MayInline(F) && (Limits.NoUpCalls || !isCheaperAsOneUpCall(F));
   }
   /// If the native code does not inline a function, the compiler does not know
@@ -275,6 +303,9 @@ void Inliner::run() {
       Call->setCalledFunction(P);
       Callee = P;
     }
+    // Then native code, too, calls the definition that the linker chooses.
+    if (mayBeInterposed(*Callee))
+      Callee->addFnAttr(Attribute::NoInline);
     if (mayTake(*Callee, Limits.Callee) &&
         !testsArguments(*Callee, !Callee->hasFnAttribute(Attribute::NoInline)))
       inlineCall(*Call, *Callee, Parent);

@@ -20,6 +20,17 @@ using PristineMap = llvm::DenseMap<llvm::Function *, llvm::Function *>;
 /// before the plugin's optimisations find more.
 void answerConstantTests(llvm::Function &F);
 
+/// \returns true if native code may call another function than \p F by its
+/// name: one of another object file, or of the program if \p F is a shared
+/// library's.
+bool mayBeInterposed(const llvm::Function &F);
+
+/// \returns true if the code of \p Callee, which has at most \p
+/// MaxInstructions, does the same in a copy within \p Host, as far as the
+/// attributes tell.
+bool canContain(const llvm::Function &Host, const llvm::Function &Callee,
+                unsigned MaxInstructions);
+
 /// Limits for inlineCallees(), in instructions before simplification.
 struct InlineLimits {
   unsigned Callee; ///< of a function

@@ -66,16 +66,12 @@ static bool hasCompound(const Function &F) {
   });
 }
 
-/// \returns whether \p Body may inline \p Callee, which may be of another file
-/// and compiled with other options.
-static bool mayInline(const Function &Callee, const Function &Body,
-                      bool IsOptimized) {
+/// \returns whether a body gains by inlining \p Callee, which may be of another
+/// file.
+static bool mayInline(const Function &Callee) {
   // Error paths make a compound larger without a gain.
   return !Callee.hasFnAttribute(Attribute::Cold) && !Callee.doesNotReturn() &&
-         !Callee.hasFnAttribute(NotInlinedAttribute) &&
-         Callee.hasFnAttribute(Attribute::OptimizeNone) != IsOptimized &&
-         AttributeFuncs::areInlineCompatible(Body, Callee) &&
-         !hasCompound(Callee);
+         !Callee.hasFnAttribute(NotInlinedAttribute) && !hasCompound(Callee);
 }
 
 /// Makes loads of the region's mode through \p Address return 0, so that no
@@ -155,8 +151,7 @@ void Program::compile(Deferred &D) {
   inlineCallees(Body, *R.Host, PristineMap(),
                 {MaxLinkedCallee, MaxLinkedInlined, Written.NoOutline},
                 [&](const Function &Callee) {
-                  return Callee.isDeclaration() ||
-                         mayInline(Callee, Body, Written.IsOptimized);
+                  return Callee.isDeclaration() || mayInline(Callee);
                 });
   // Regions in callees run natively within the compound.
   for (Instruction &I : make_early_inc_range(instructions(Body)))

@@ -2,7 +2,7 @@
 ; The link step makes a compound of a body that was left to it, with the callees that are in the
 ; module by then. With ThinLTO these are available_externally.
 ; RUN: %opt -S -passes=cosy-link %s | FileCheck %s
-; RUN: sed 's/define i32 @taken/define available_externally i32 @taken/' %s | %opt -S -passes=cosy-link - | FileCheck %s
+; RUN: sed 's/define dso_local i32 @taken/define available_externally dso_local i32 @taken/' %s | %opt -S -passes=cosy-link - | FileCheck %s
 
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"
@@ -50,7 +50,7 @@ end:
 ; CHECK-NEXT: call i32 @getpid()
 ; CHECK-NOT: @f.cosy.0
 ; CHECK-NOT: __cosy_region_not_compiled
-define i32 @taken(i32 %n) {
+define dso_local i32 @taken(i32 %n) {
   %p = call i32 @getpid()
   %r = add i32 %p, %n
   ret i32 %r
