@@ -321,20 +321,12 @@ static void chooseParts(Marked &E, ArrayRef<BasicBlock *> Choices) {
 /// Removes the lifetime markers of the variables that have a marker in \p E,
 /// because a compound does not execute it.
 static void extendLifetimes(Marked &E) {
-  SmallPtrSet<const Value *, 8> Variables;
-  auto ForEachMarker = [](BasicBlock &BB, auto Fn) {
-    for (Instruction &I : make_early_inc_range(BB))
-      if (I.isLifetimeStartOrEnd())
-        Fn(*cast<CallInst>(&I));
-  };
+  VariableSet Variables;
   for (BasicBlock *BB : E.Blocks)
-    ForEachMarker(
-        *BB, [&](CallInst &CI) { Variables.insert(lifetimeVariable(CI)); });
-  for (BasicBlock &BB : *E.Host)
-    ForEachMarker(BB, [&](CallInst &CI) {
-      if (Variables.count(lifetimeVariable(CI)))
-        CI.eraseFromParent();
-    });
+    for (const Instruction &I : *BB)
+      if (I.isLifetimeStartOrEnd())
+        Variables.insert(lifetimeVariable(cast<CallBase>(I)));
+  removeLifetimeMarkers(*E.Host, Variables);
 }
 
 bool findAsyncParts(Function &Host, Marked &E) {

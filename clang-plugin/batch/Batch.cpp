@@ -8,6 +8,7 @@
 #include "batch/Batch.h"
 #include "batch/Loop.h"
 #include "batch/Runtime.h"
+#include "body/Body.h"
 #include "body/LibraryCalls.h"
 #include "body/Recognise.h"
 #include "region/Marked.h"
@@ -593,23 +594,6 @@ struct ProvenLoop {
 };
 
 } // namespace
-
-/// \returns true if \p F is recursive by direct calls. Then each call would
-/// need the stack of a batch.
-static bool callsItself(const Function &F) {
-  SmallSetVector<const Function *, 16> Reached;
-  Reached.insert(&F);
-  for (unsigned N = 0; N < Reached.size(); ++N)
-    for (const Instruction &I : instructions(*Reached[N])) {
-      auto *CB = dyn_cast<CallBase>(&I);
-      const Function *Callee = CB ? CB->getCalledFunction() : nullptr;
-      if (Callee == &F)
-        return true;
-      if (Callee)
-        Reached.insert(Callee);
-    }
-  return false;
-}
 
 /// Finds the loops of \p F that can be split without COSY_BATCH. Works on
 /// copies, so that other loops are not changed.

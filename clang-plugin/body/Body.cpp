@@ -124,6 +124,21 @@ static bool canInline(const Function &Callee, const Function &Body,
   return true;
 }
 
+bool callsItself(const Function &F) {
+  SmallSetVector<const Function *, 16> Reached;
+  Reached.insert(&F);
+  for (unsigned N = 0; N < Reached.size(); ++N)
+    for (const Instruction &I : instructions(*Reached[N])) {
+      auto *CB = dyn_cast<CallBase>(&I);
+      const Function *Callee = CB ? CB->getCalledFunction() : nullptr;
+      if (Callee == &F)
+        return true;
+      if (Callee)
+        Reached.insert(Callee);
+    }
+  return false;
+}
+
 bool hasLoop(const Function &F) {
   SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> BackEdges;
   FindFunctionBackedges(F, BackEdges);
@@ -225,6 +240,7 @@ private:
   }
   bool canBeTarget(Function &F, CallBase &Call) const;
   bool isRecursive(const Function &Callee, int Parent) const;
+  bool exceedsLocals(uint64_t Bytes);
   void inlineCall(CallBase &Call, Function &Callee, int Parent);
 
   Function &Body;
@@ -237,6 +253,7 @@ private:
   std::vector<Site> Work;
   unsigned Total = 0;  ///< instructions that were inlined
   uint64_t Locals = 0; ///< bytes of local variables that were added
+  std::optional<bool> IsRecursiveHost; ///< if known
   LocalsMap Shared;
 };
 
@@ -262,12 +279,22 @@ bool Inliner::isRecursive(const Function &Callee, int Parent) const {
   return false;
 }
 
+/// \returns true if \p Bytes are too many for the frame of Host, which a
+/// recursive function has once for each level.
+bool Inliner::exceedsLocals(uint64_t Bytes) {
+  if (Bytes <= MaxRecursiveLocals)
+    return false;
+  if (!IsRecursiveHost)
+    IsRecursiveHost = callsItself(Host);
+  return *IsRecursiveHost || Bytes > MaxLocals;
+}
+
 /// Inlines \p Callee, unless it is recursive or a limit would be exceeded.
 void Inliner::inlineCall(CallBase &Call, Function &Callee, int Parent) {
   unsigned Size = Callee.getInstructionCount();
   uint64_t Added = localsAdded(Callee, Shared);
   if (isRecursive(Callee, Parent) || Total + Size > Limits.Total ||
-      Locals + Added > MaxLocals)
+      exceedsLocals(Locals + Added))
     return;
   InlineFunctionInfo IFI;
   // With attributes of the callee that forbid optimizations.

@@ -48,6 +48,9 @@ void inlineCallees(llvm::Function &Body, const llvm::Function &Host,
                    const PristineMap &Pristine, InlineLimits Limits,
                    llvm::function_ref<bool(const llvm::Function &)> MayInline);
 
+/// \returns true if \p F is recursive by direct calls.
+bool callsItself(const llvm::Function &F);
+
 /// \returns true if \p F has a loop.
 bool hasLoop(const llvm::Function &F);
 

@@ -13,6 +13,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -304,6 +305,17 @@ bool findMarked(CallInst *Start, Marked &E) {
   if (E.Beginnings.size() > MaxBeginnings)
     E.Beginnings.truncate(MaxBeginnings);
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Lifetimes
+//===----------------------------------------------------------------------===//
+
+void removeLifetimeMarkers(Function &F, const VariableSet &Variables) {
+  for (Instruction &I : make_early_inc_range(instructions(F)))
+    if (I.isLifetimeStartOrEnd() &&
+        Variables.count(lifetimeVariable(cast<CallBase>(I))))
+      I.eraseFromParent();
 }
 
 } // namespace cosy

@@ -71,6 +71,12 @@ inLayoutOrder(const llvm::SetVector<llvm::BasicBlock *> &Blocks);
 void addBeginnings(Marked &E,
                    llvm::function_ref<bool(llvm::BasicBlock *)> IsBefore);
 
+using VariableSet = llvm::SmallPtrSet<const llvm::Value *, 8>;
+
+/// Removes the lifetime markers of \p Variables in \p F. Compounds do not
+/// execute them.
+void removeLifetimeMarkers(llvm::Function &F, const VariableSet &Variables);
+
 } // namespace cosy
 
 #endif // COSY_PLUGIN_REGION_MARKED_H

@@ -10,6 +10,7 @@
 #include "support/Markers.h"
 #include "support/Names.h"
 
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -25,11 +26,33 @@ using namespace llvm;
 
 namespace cosy {
 
+/// \returns the variables that are named after a start marker of \p Host and
+/// before an end marker. Compounds have no lifetimes. Others keep their
+/// markers, so that they share the stack.
+static VariableSet variablesOfRegions(Function &Host) {
+  VariableSet Variables;
+  SmallPtrSet<BasicBlock *, 16> Seen;
+  SmallVector<Instruction *, 8> Work;
+  for (CallInst *Start : markersOf(Host, StartMarker))
+    Work.push_back(Start->getNextNode());
+  while (!Work.empty()) {
+    Instruction *I = Work.pop_back_val();
+    BasicBlock *BB = I->getParent();
+    for (; I && !asMarker(*I, EndMarker); I = I->getNextNode())
+      for (const Use &U : I->operands())
+        if (U->getType()->isPointerTy())
+          Variables.insert(getUnderlyingObject(U));
+    if (I)
+      continue;
+    for (BasicBlock *S : successors(BB))
+      if (Seen.insert(S).second)
+        Work.push_back(&S->front());
+  }
+  return Variables;
+}
+
 void prepareHost(Function &Host, FunctionAnalysisManager &FAM) {
-  for (BasicBlock &BB : Host)
-    for (Instruction &I : make_early_inc_range(BB))
-      if (I.isLifetimeStartOrEnd())
-        I.eraseFromParent();
+  removeLifetimeMarkers(Host, variablesOfRegions(Host));
   removeUnreachableBlocks(Host);
   insertStops(Host);
   inlineAlways(Host);

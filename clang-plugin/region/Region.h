@@ -56,7 +56,7 @@ struct Region {
 };
 
 /// Brings \p Host into a form in which regions have few inputs: locals in SSA
-/// form, no lifetime markers.
+/// form, no lifetime markers of variables that they use.
 void prepareHost(llvm::Function &Host, llvm::FunctionAnalysisManager &FAM);
 
 /// Creates \p R for the beginning \p B, and splits off its blocks.

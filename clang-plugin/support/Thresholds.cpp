@@ -37,11 +37,16 @@ cl::opt<unsigned> SharedLocalSize(
     "cosy-shared-local-size", cl::Hidden, cl::init(256),
     cl::desc("Bytes from which on inlined calls share a local variable"));
 
-/// They are in the frame of the region's function, once for each recursive
-/// call.
+/// They are in the frame of the region's function while it runs other code,
+/// too.
 cl::opt<unsigned>
-    MaxLocals("cosy-max-locals", cl::Hidden, cl::init(256 << 10),
+    MaxLocals("cosy-max-locals", cl::Hidden, cl::init(64 << 10),
               cl::desc("Bytes of local variables of inlined functions"));
+
+/// Such a function has its frame once for each recursive call.
+cl::opt<unsigned> MaxRecursiveLocals(
+    "cosy-max-recursive-locals", cl::Hidden, cl::init(1 << 10),
+    cl::desc("The same as cosy-max-locals in a function that calls itself"));
 
 /// A comparison takes 7 instructions, an up-call 749. But each function
 /// enlarges the compound, and loading an operation takes 500 instructions.

@@ -19,6 +19,7 @@ extern llvm::cl::opt<unsigned> MaxLinkedCallee;
 extern llvm::cl::opt<unsigned> MaxLinkedInlined;
 extern llvm::cl::opt<unsigned> SharedLocalSize;
 extern llvm::cl::opt<unsigned> MaxLocals;
+extern llvm::cl::opt<unsigned> MaxRecursiveLocals;
 extern llvm::cl::opt<unsigned> MaxTargets;
 extern llvm::cl::opt<unsigned> MaxGuessed;
 extern llvm::cl::opt<unsigned> MaxAnalysed;

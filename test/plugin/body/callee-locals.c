@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define STACK (1 << 20)
+#define STACK (512 << 10)
 #define SIXTEEN(CALL) CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL
 
 /* Reads the data that it has written, so that the buffer is not removed. */
@@ -22,14 +22,14 @@ static int use(volatile char *buf, int size, int n)
 
 static int inner(int n)
 {
-	char buf[48 << 10];
+	char buf[24 << 10];
 
 	return use(buf, sizeof(buf), n);
 }
 
 static int outer(int n)
 {
-	char buf[48 << 10];
+	char buf[24 << 10];
 
 	buf[n] = 5;
 	n = inner(n) + inner(n + 1);
@@ -53,7 +53,7 @@ static int same(int n)
 #define FUNCTION(N) \
 	static int f##N(int n) \
 	{ \
-		char buf[(200 << 10) + N]; \
+		char buf[(40 << 10) + N]; \
 	\
 		return use(buf, sizeof(buf), n + N); \
 	}
