@@ -38,6 +38,10 @@ static std::optional<uint64_t> levelOfFrame(const Instruction &I) {
     return cast<ConstantInt>(II->getArgOperand(0))->getZExtValue();
   case Intrinsic::addressofreturnaddress:
   case Intrinsic::sponentry:
+  case Intrinsic::eh_dwarf_cfa:
+  case Intrinsic::read_register: // such as the stack pointer
+  case Intrinsic::read_volatile_register:
+  case Intrinsic::write_register:
     return 0;
   default:
     return std::nullopt;
@@ -146,8 +150,13 @@ const char *whyNotMovable(const Instruction &I) {
   case Intrinsic::returnaddress:
   case Intrinsic::addressofreturnaddress:
   case Intrinsic::sponentry:
+  case Intrinsic::eh_dwarf_cfa:
   case Intrinsic::get_dynamic_area_offset:
     return "the address of the function's own stack frame";
+  case Intrinsic::read_register:
+  case Intrinsic::read_volatile_register:
+  case Intrinsic::write_register:
+    return "a register variable";
   case Intrinsic::localescape:
   case Intrinsic::eh_typeid_for:
     return "an exception handler";
@@ -156,29 +165,36 @@ const char *whyNotMovable(const Instruction &I) {
   }
 }
 
-/// \returns true if \p I is inline assembly that defines a symbol. A copy would
-/// define it again.
-static bool definesSymbol(const Instruction &I) {
+/// \returns true if \p Statement defines a symbol. Local labels are numbers,
+/// and may exist several times. %= makes a name unique.
+static bool definesSymbol(StringRef Statement) {
+  while (true) {
+    StringRef Name = Statement.ltrim().take_while(
+        [](char C) { return isAlnum(C) || C == '_' || C == '.' || C == '$'; });
+    Statement = Statement.ltrim().drop_front(Name.size());
+    if (Name.empty() || !Statement.consume_front(":"))
+      return false;
+    if (!all_of(Name, isDigit))
+      return true;
+  }
+}
+
+/// \returns why \p I is inline assembly that must exist once, or null.
+static const char *whyUnique(const Instruction &I) {
   auto *CB = dyn_cast<CallBase>(&I);
   auto *Asm = CB ? dyn_cast<InlineAsm>(CB->getCalledOperand()) : nullptr;
   if (!Asm)
-    return false;
+    return nullptr;
   SmallVector<StringRef, 8> Statements;
   SplitString(Asm->getAsmString(), Statements, "\n;");
-  return any_of(Statements, [](StringRef S) {
-    // Local labels are numbers, and may exist several times. %= makes a name
-    // unique.
-    while (true) {
-      StringRef Name = S.ltrim().take_while([](char C) {
-        return isAlnum(C) || C == '_' || C == '.' || C == '$';
-      });
-      S = S.ltrim().drop_front(Name.size());
-      if (Name.empty() || !S.consume_front(":"))
-        return false;
-      if (!all_of(Name, isDigit))
-        return true;
-    }
-  });
+  for (StringRef S : Statements) {
+    if (definesSymbol(S))
+      return "inline assembly that defines a symbol";
+    StringRef Directive = S.ltrim().take_until(isSpace);
+    if (Directive == ".section" || Directive == ".pushsection")
+      return "inline assembly that adds to another section";
+  }
+  return nullptr;
 }
 
 const char *whyNotCopyable(const Instruction &I) {
@@ -187,7 +203,7 @@ const char *whyNotCopyable(const Instruction &I) {
   if (auto *CB = dyn_cast<CallBase>(&I);
       CB && CB->hasFnAttr(SeesCallerAttribute))
     return "a call of a function that sees the address of its caller";
-  return definesSymbol(I) ? "inline assembly that defines a symbol" : nullptr;
+  return whyUnique(I);
 }
 
 } // namespace cosy
