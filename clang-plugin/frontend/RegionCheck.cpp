@@ -82,6 +82,10 @@ private:
         visit(Init, nullptr);
       return BodyCheck(FE).check(L->getBody());
     }
+    if (auto *B = dyn_cast<BlockExpr>(S))
+      return BodyCheck(FE).check(B->getBody());
+    if (auto *D = dyn_cast<DeclStmt>(S))
+      checkLocalClasses(*D);
     if (Open && MayStop)
       checkCleanup(S);
     if (StringRef Name = markerName(S); !Name.empty()) {
@@ -115,6 +119,19 @@ private:
       return visit(C->getCallee(), Block);
     for (Stmt *Child : S->children())
       visit(Child, nullptr);
+  }
+
+  /// Checks the member functions of the classes that \p S declares.
+  void checkLocalClasses(const DeclStmt &S) {
+    SmallVector<Decl *, 4> Work(S.decl_begin(), S.decl_end());
+    while (!Work.empty()) {
+      Decl *D = Work.pop_back_val();
+      if (auto *R = dyn_cast<CXXRecordDecl>(D))
+        Work.append(R->decls_begin(), R->decls_end());
+      else if (auto *F = dyn_cast<FunctionDecl>(D);
+               F && F->doesThisDeclarationHaveABody())
+        BodyCheck(FE).check(F->getBody());
+    }
   }
 
   void marker(CallExpr *Call, bool IsStart, CompoundStmt *Block) {
