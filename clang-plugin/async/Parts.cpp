@@ -69,6 +69,9 @@ static const char *whyThreadDependent(const Instruction &I) {
         return C && C->isThreadDependent();
       }))
     return "a variable of the thread";
+  if (auto *II = dyn_cast<IntrinsicInst>(&I);
+      II && II->getIntrinsicID() == Intrinsic::thread_pointer)
+    return "the address of the thread's variables";
   // In a compound errno has another address.
   if (isErrnoAddress(&I))
     return isAccessedDirectly(I) ? nullptr : "the address of errno";
