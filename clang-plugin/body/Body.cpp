@@ -23,6 +23,7 @@
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -279,6 +280,20 @@ bool Inliner::isRecursive(const Function &Callee, int Parent) const {
   return false;
 }
 
+/// Passes the operand \p U through memory, so that simplification does not know
+/// it, as native code does not know an argument of a function that is not
+/// inlined.
+static void hideValue(Use &U) {
+  auto *I = cast<Instruction>(U.getUser());
+  Type *Ty = U->getType();
+  BasicBlock &Entry = I->getFunction()->getEntryBlock();
+  AllocaInst *Variable =
+      IRBuilder<>(&*Entry.getFirstInsertionPt()).CreateAlloca(Ty);
+  IRBuilder<> B(I);
+  B.CreateStore(U, Variable, /*isVolatile=*/true);
+  U.set(B.CreateLoad(Ty, Variable, /*isVolatile=*/true));
+}
+
 /// \returns true if \p Bytes are too many for the frame of Host, which a
 /// recursive function has once for each level.
 bool Inliner::exceedsLocals(uint64_t Bytes) {
@@ -296,6 +311,10 @@ void Inliner::inlineCall(CallBase &Call, Function &Callee, int Parent) {
   if (isRecursive(Callee, Parent) || Total + Size > Limits.Total ||
       exceedsLocals(Locals + Added))
     return;
+  if (IsOptimized && Callee.hasFnAttribute(Attribute::NoInline))
+    for (Use &U : Call.args())
+      if (isa<Constant>(U) && isScalar(U->getType()))
+        hideValue(U);
   InlineFunctionInfo IFI;
   // With attributes of the callee that forbid optimizations.
   if (!InlineFunction(Call, IFI, true, nullptr, false).isSuccess())
@@ -370,14 +389,62 @@ void inlineCallees(Function &Body, const Function &Host,
 // Simplification
 //===----------------------------------------------------------------------===//
 
+/// Makes the access \p I happen, and with the value that memory has then,
+/// unless it is to a variable of the body.
+static void fixAccess(Instruction &I) {
+  auto IsPrivate = [](const Value *Pointer) {
+    return isa<AllocaInst>(getUnderlyingObject(Pointer));
+  };
+  if (auto *MI = dyn_cast<MemIntrinsic>(&I)) {
+    auto *Copy = dyn_cast<MemTransferInst>(MI);
+    if (!IsPrivate(MI->getDest()) || (Copy && !IsPrivate(Copy->getSource())))
+      MI->setVolatile(ConstantInt::getTrue(I.getContext()));
+  } else if (auto *LI = dyn_cast<LoadInst>(&I)) {
+    if (!IsPrivate(LI->getPointerOperand()))
+      LI->setVolatile(true);
+  } else if (auto *SI = dyn_cast<StoreInst>(&I)) {
+    if (!IsPrivate(SI->getPointerOperand()))
+      SI->setVolatile(true);
+  }
+}
+
+/// \returns true if simplification could compute \p I with another result than
+/// the processor, or remove its trap.
+static bool dependsOnProcessor(const Instruction &I) {
+  if (I.isIntDivRem()) {
+    auto *By = dyn_cast<ConstantInt>(I.getOperand(1));
+    return !By || By->isZero() || By->isMinusOne();
+  }
+  bool IsFloat = I.getType()->isFPOrFPVectorTy() || isa<FPToSIInst>(I) ||
+                 isa<FPToUIInst>(I);
+  return IsFloat && (isa<BinaryOperator>(I) || isa<CastInst>(I)) &&
+         all_of(I.operands(), [](const Use &U) { return isa<Constant>(U); });
+}
+
+/// Hides the last operand of \p I, and uses the result, so that \p I is not
+/// removed.
+static void fixResult(Instruction &I) {
+  hideValue(I.getOperandUse(I.getNumOperands() - 1));
+  BasicBlock &Entry = I.getFunction()->getEntryBlock();
+  IRBuilder<> AtEntry(&*Entry.getFirstInsertionPt());
+  if (I.use_empty())
+    IRBuilder<>(I.getNextNode())
+        .CreateStore(&I, AtEntry.CreateAlloca(I.getType()),
+                     /*isVolatile=*/true);
+}
+
 PreservedAnalyses DefineValuesPass::runOnBody(Function &Body,
                                               FunctionAnalysisManager &) {
   // An access by a null pointer faults, and is not undefined.
   Body.addFnAttr(Attribute::NullPointerIsValid);
+  SmallVector<Instruction *, 4> Fixed;
   for (BasicBlock &BB : Body)
     for (Instruction &I : BB) {
       I.dropPoisonGeneratingAnnotations();
       I.dropUBImplyingAttrsAndMetadata();
+      fixAccess(I);
+      if (dependsOnProcessor(I))
+        Fixed.push_back(&I);
       if (isa<CallBase>(I))
         continue;
       for (Use &U : I.operands())
@@ -391,6 +458,8 @@ PreservedAnalyses DefineValuesPass::runOnBody(Function &Body,
         I.setOperand(1, IRBuilder<>(&I).CreateAnd(I.getOperand(1), Bits - 1));
       }
     }
+  for (Instruction *I : Fixed)
+    fixResult(*I);
   PreservedAnalyses PA;
   PA.preserveSet<CFGAnalyses>();
   return PA;

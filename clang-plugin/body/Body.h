@@ -55,9 +55,10 @@ bool callsItself(const llvm::Function &F);
 bool hasLoop(const llvm::Function &F);
 
 /// Gives undefined values a fixed value, as machine code without optimisation
-/// has one. Otherwise simplification could exploit undefined behaviour, and a
-/// program that works in spite of an uninitialised variable would behave
-/// differently in the compound.
+/// has one, makes all accesses to memory happen, and keeps divisions that trap
+/// and what depends on the rounding mode. Otherwise simplification could
+/// exploit undefined behaviour, and a program that works in spite of an
+/// uninitialised variable would behave differently in the compound.
 class DefineValuesPass : public BodyPass<DefineValuesPass, BodyState::Body> {
 public:
   static constexpr llvm::StringLiteral Name = "cosy-define-values";

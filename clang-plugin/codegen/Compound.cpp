@@ -203,6 +203,12 @@ bool isWorthwhile(Function &Body, FunctionAnalysisManager &FAM) {
 bool makeCompound(Region &R, Compound &C, FunctionAnalysisManager &FAM) {
   Function &Body = *R.Body;
   BodyDescription D = BodyDescription::read(Body);
+  if (!D.IsOptimized) {
+    // Native code calls the functions that the source names. The analyses keep
+    // what they know about the library.
+    Body.addFnAttr("no-builtins");
+    FAM.clear(Body, Body.getName());
+  }
   FunctionPassManager FPM;
   addSimplification(FPM);
   FAM.invalidate(Body, FPM.run(Body, FAM));

@@ -497,6 +497,23 @@ void Selector::lowerSwitch(SwitchInst &I) {
   }
 }
 
+/// \returns true if no code after \p I is executed.
+static bool isNeverPassed(const Instruction *I) {
+  auto *CB = dyn_cast_or_null<CallBase>(I);
+  return CB && (isExit(*CB) || CB->doesNotReturn());
+}
+
+/// Undefined behaviour crashes, and does not repeat the block for ever.
+void Selector::lowerUnreachable(Instruction &I) {
+  if (!isNeverPassed(I.getPrevNode())) {
+    Inst &Fault = emit(COSY_OP_LOAD); // from the address 0
+    Fault.Width = 8;
+    Fault.A = NoReg;
+    Fault.Dst = Sel.C.newReg();
+  }
+  emit(COSY_OP_JMP).Target = Cur;
+}
+
 void Selector::lower(Instruction &I) {
   if (isAlias(&I))
     return lowerAlias(I);
@@ -550,8 +567,7 @@ void Selector::lower(Instruction &I) {
     return lowerSwitch(cast<SwitchInst>(I));
   case Instruction::Ret: // after an exit, or after undefined behaviour
   case Instruction::Unreachable:
-    emit(COSY_OP_JMP).Target = Cur; // never reached natively either
-    return;
+    return lowerUnreachable(I);
   case Instruction::Call: {
     auto &CB = cast<CallBase>(I);
     if (isExit(I))

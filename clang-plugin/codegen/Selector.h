@@ -71,6 +71,7 @@ private:
   void lowerUserCall(llvm::CallBase &CB, unsigned UpCall);
   void lowerBranch(llvm::BranchInst &I);
   void lowerSwitch(llvm::SwitchInst &I);
+  void lowerUnreachable(llvm::Instruction &I);
   void copiesFor(llvm::BasicBlock &Succ);
 
   // Values.

@@ -60,7 +60,8 @@ void prepareHost(Function &Host, FunctionAnalysisManager &FAM) {
     answerConstantTests(Host);
   FAM.invalidate(Host, PreservedAnalyses::none());
   // longjmp() must not change the values of local variables.
-  if (!Host.callsFunctionThatReturnsTwice()) {
+  if (!Host.callsFunctionThatReturnsTwice() &&
+      !Host.hasFnAttribute(Attribute::OptimizeNone)) {
     PreservedAnalyses PA = SROAPass(SROAOptions::PreserveCFG).run(Host, FAM);
     FAM.invalidate(Host, PA);
   }
