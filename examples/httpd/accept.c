@@ -7,7 +7,7 @@
  *
  * If more connections wait in a backlog than are accepted in a second, the server is overloaded. Then the
  * backlog has room only for those of a quarter of a second: the kernel drops what comes beyond, at no cost for the
- * server. With the kernel's maximum of 4,096, clients would have given up before it is their turn, and all
+ * server. With the kernel's maximum of 4,096, clients would have left before it is their turn, and all
  * work would be in vain. A client whose connection was dropped tries again each second, so that
  * one that gives up after some seconds would also do so while it waits for a whole one.
  */
@@ -62,7 +62,7 @@ static void accept_next(struct cosy_async *op)
 
 /*
  * Return true if a client that may have had to wait too long has ended its direction. It might still read the
- * answer, but mostly has given up. Its kernel may have a connection that this one has dropped, and sends
+ * answer, but mostly does not wait. Its kernel may have a connection that this one has dropped, and sends
  * the request and the end for a minute or two after the client has left.
  */
 static bool has_left(int fd)
