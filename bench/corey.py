@@ -35,9 +35,14 @@ ROWS = (
     ("dup-share", "corey", ("dup-share",), ("1000",)),
     ("filesum-stays", "corey", ("filesum-stays",), ("20000",)),
     ("filesum-moves", "corey", ("filesum-moves",), ("20000",)),
+    ("short-epoll", "short", ("epoll",), ("8000",)),
+    ("short-epoll-shared", "short", ("epoll-shared",), ("8000",)),
+    ("short-loop", "short", ("loop",), ("8000",)),
+    ("short-loop-shared", "short", ("loop-shared",), ("8000",)),
+    ("short-loop-share", "short", ("loop-share",), ("8000",)),
 )
 # Without the module these measure nothing that is of interest.
-WITH_MODULE = ("dup-share",)
+WITH_MODULE = ("dup-share", "short-loop-share")
 
 
 def measure(build, row, workers):
@@ -63,7 +68,7 @@ def run(_root, build, _series, runs, names=()):
     for name in names:
         if name not in known:
             sys.exit(f"cosy bench: corey has no row '{name}' (there are: {' '.join(known)})")
-    for program in ("colours", "corey"):
+    for program in ("colours", "corey", "short"):
         if not os.path.exists(os.path.join(build, "bench", program)):
             sys.exit(f"cosy bench: the benchmark program {program} is not built\n"
                      "  HINT: run: ./cosy build")
