@@ -121,6 +121,7 @@
 	.cfi_restore_state
 4:	mov	%rax, RESULT(%rsp)
 	mov	%r9, SAVED_R9(%rsp)
+	mov	%edi, %ecx
 	mov	FUNCTION(%rsp), %edi
 	mov	%rsp, %rsi
 	mov	%rax, %rdx

@@ -94,15 +94,11 @@ static int ask_module(void)
 	return ret == -EINVAL ? 0 : (int)ret;
 }
 
-/* Open the device. Return the descriptor, or -errno. */
+/* Open the device, with signals blocked. Return the descriptor, or -errno. */
 static int open_hidden(void)
 {
-	uint64_t all = ~0ull, mask;
 	int fd;
 
-	/* Block signals: a handler could see the lower number, or leave before it is closed. */
-	cosy_sys6(__NR_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask,
-		  sizeof(mask), 0, 0);
 	/* It may have been turned off meanwhile. */
 	if (cosy_is_in_except_file() ||
 	    __atomic_load_n(&cosy_device, __ATOMIC_RELAXED) !=
@@ -116,21 +112,14 @@ static int open_hidden(void)
 		cosy_file_close(fd);
 		fd = -ENODEV;
 	}
-	cosy_sys6(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
-		  sizeof(mask), 0, 0);
 	return fd;
 }
 
-/* Return the descriptor, or the value of cosy_device without one. */
-static int open_device(void)
+/* Return the value of cosy_device for a descriptor, or for -errno. Only some errors are temporary. */
+static int state_of(int fd)
 {
-	int fd = cosy_always_native() ? -EPERM : ask_module();
-
-	if (!fd)
-		fd = open_hidden();
 	if (fd >= 0)
 		return fd;
-	/* Only these errors are temporary. */
 	return fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM ?
 		       COSY_DEVICE_CLOSED :
 		       COSY_DEVICE_OFF;
@@ -152,16 +141,16 @@ static bool is_shared(int fd)
 	return __atomic_load_n(&shared, __ATOMIC_ACQUIRE) == fd;
 }
 
-/* Close the device, unless the process uses its number for another file now. */
+/*
+ * Close the device, unless the process uses its number for another file now. A thread that is opening it
+ * notices that. So the child of a fork does not wait for a thread that it does not have.
+ */
 static void close_device(int state)
 {
 	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
 
 	do {
-		if (fd == COSY_DEVICE_OFF)
-			return;
-		/* Nothing is open yet. A thread that is opening the device may continue. */
-		if (fd < 0 && state == COSY_DEVICE_CLOSED)
+		if (fd == COSY_DEVICE_OFF || fd == state)
 			return;
 	} while (!change_device(&fd, state));
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
@@ -192,19 +181,44 @@ static bool share_device(int fd)
 }
 
 /*
- * Open the device. Calls of other threads are native meanwhile. If another thread turns the
- * device off before a filter, this descriptor stays open and unused, because the filter may
- * kill the process for closing it.
+ * Open the device, with signals blocked. Calls of other threads are native meanwhile. If another thread turns
+ * the device off before a filter, this descriptor stays open and unused, because the filter may
+ * kill the process for closing it. Return the value of cosy_device.
+ */
+static int open_device(void)
+{
+	int device = COSY_DEVICE_CLOSED, opening = COSY_DEVICE_OPENING, fd;
+
+	if (!change_device(&device, COSY_DEVICE_OPENING))
+		return device;
+	fd = open_hidden();
+	if (change_device(&opening, state_of(fd)))
+		return state_of(fd);
+	if (fd >= 0 && opening != COSY_DEVICE_OFF)
+		cosy_file_close(fd);
+	return opening;
+}
+
+/*
+ * Open the device, if the module permits it. Return true if it is open. A handler of a signal could see the
+ * lower number, or leave for ever before the descriptor is known. So signals are blocked, but not before the
+ * module has answered: a filter may kill the process for that.
  */
 static bool try_device(void)
 {
-	int opening = COSY_DEVICE_OPENING, closed = COSY_DEVICE_CLOSED, fd;
+	int device = COSY_DEVICE_CLOSED, error;
+	uint64_t all = ~0ull, mask;
 
-	if (!change_device(&closed, COSY_DEVICE_OPENING))
-		return closed >= 0;
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
-	fd = open_device();
-	return change_device(&opening, fd) && fd >= 0;
+	error = cosy_always_native() ? -EPERM : ask_module();
+	if (error)
+		return !change_device(&device, state_of(error)) && device >= 0;
+	cosy_sys6(__NR_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask,
+		  sizeof(mask), 0, 0);
+	device = open_device();
+	cosy_sys6(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
+		  sizeof(mask), 0, 0);
+	return device >= 0;
 }
 
 /* Count a call. Return true after enough calls for opening the device. */
@@ -250,21 +264,27 @@ bool cosy_prepare(enum cosy_function function)
 	return false;
 }
 
-/* Forget the device, because the program has closed it. Its number now belongs to the program. */
-static void forget_device(void)
+/*
+ * Forget the descriptor @fd, because an entry failed with it. The program has closed it, and its number now
+ * belongs to the program. Or another thread has closed it since the entry read the number, such as before a
+ * fork. Then a descriptor that was opened later is kept, which may have the same number.
+ */
+static void forget_device(int fd)
 {
-	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
-	unsigned int times = __atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED);
+	unsigned int times = __atomic_load_n(&lost, __ATOMIC_RELAXED) + 1;
 
-	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
+	if (fd < 0 || cosy_file_is_device(fd))
+		return;
 	__atomic_store_n(&lost_device, fd, __ATOMIC_RELAXED);
-	if (fd >= 0)
-		change_device(&fd, times < MAX_LOST ? COSY_DEVICE_CLOSED :
-						      COSY_DEVICE_OFF);
+	if (!change_device(&fd, times < MAX_LOST ? COSY_DEVICE_CLOSED :
+						   COSY_DEVICE_OFF))
+		return;
+	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&lost, times, __ATOMIC_RELAXED);
 }
 
 bool cosy_not_made(enum cosy_function function, const struct cosy_call *call,
-		   long ret)
+		   long ret, int fd)
 {
 	switch (cosy_call_answer(call, ret)) {
 	case COSY_ANSWER_RESULT:
@@ -277,7 +297,7 @@ bool cosy_not_made(enum cosy_function function, const struct cosy_call *call,
 				 __ATOMIC_RELAXED);
 		break;
 	case COSY_ANSWER_LOST:
-		forget_device();
+		forget_device(fd);
 		break;
 	}
 	return false;
@@ -294,10 +314,10 @@ static bool close_own_device(void)
 {
 	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
 
-	if (fd < 0 || is_shared(fd))
+	if (is_shared(fd))
 		return false;
 	close_device(COSY_DEVICE_CLOSED);
-	return true;
+	return fd >= 0;
 }
 
 void cosy_before_fork(void)

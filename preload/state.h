@@ -89,11 +89,12 @@ bool cosy_prepare(enum cosy_function function) COSY_SLOW_PATH;
  * @function: the function that is called
  * @call:     the call
  * @ret:      the return value of the entry
+ * @fd:       the descriptor that the entry used
  *
  * Return: true if @ret is the call's result; false if it was not made.
  */
 bool cosy_not_made(enum cosy_function function, const struct cosy_call *call,
-		   long ret) COSY_SLOW_PATH;
+		   long ret, int fd) COSY_SLOW_PATH;
 
 /**
  * cosy_failed() - set errno

@@ -62,20 +62,20 @@ may_enter(enum cosy_function function, bool is_linked, void *linked)
 static inline __attribute__((always_inline)) bool
 make(enum cosy_function function, struct cosy_call *call, long *result)
 {
+	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
 	long ret;
 
 	__asm__ volatile("syscall"
 			 : "=a"(ret)
 			 : "0"((long)__NR_lseek),
-			   "D"((long)__atomic_load_n(&cosy_device,
-						     __ATOMIC_RELAXED)),
+			   "D"((long)fd),
 			   "S"(COSY_RUN_TAG | (uint64_t)(uintptr_t)call),
 			   "d"((long)COSY_CALL_WHENCE)
 			 : "rcx", "r11", "memory");
 	*result = (int)ret;
 	if (likely(cosy_call_is_made(ret)))
 		return true;
-	return cosy_not_made(function, call, ret);
+	return cosy_not_made(function, call, ret, fd);
 }
 
 /*
