@@ -51,6 +51,7 @@ struct options {
 /* The outcome of a run, in memory shared with the child. */
 struct outcome {
 	bool ran;
+	bool explained;		/* the child has printed why it has not */
 	int64_t exit;
 	uint64_t regs[COSY_MAX_REGS];
 };
@@ -190,6 +191,7 @@ static void run_child(const struct options *o, const char *executor,
 	compound = cosy_init(image, size);
 	if (!compound) {
 		fprintf(stderr, "cosy-run: %s: %s\n", o->program, cosy_error());
+		outcome->explained = true;
 		_exit(1);
 	}
 	memcpy(outcome->regs, o->inputs, sizeof(outcome->regs));
@@ -197,6 +199,7 @@ static void run_child(const struct options *o, const char *executor,
 	if (outcome->exit < 0) {
 		fprintf(stderr, "cosy-run: %s: up-calls need the program they "
 			"belong to\n", o->program);
+		outcome->explained = true;
 		_exit(1);
 	}
 	outcome->ran = true;
@@ -218,6 +221,7 @@ static char *run_by(const struct options *o, const char *executor,
 
 	fflush(NULL);
 	outcome->ran = false;
+	outcome->explained = false;
 	pid = fork();
 	if (!pid)
 		run_child(o, executor, image, size, outcome);
@@ -225,8 +229,8 @@ static char *run_by(const struct options *o, const char *executor,
 		fprintf(stderr, "cosy-run: %s\n", strerror(errno));
 		return NULL;
 	}
-	if (WIFEXITED(status) && WEXITSTATUS(status))
-		return NULL;	/* the child has printed the reason */
+	if (outcome->explained)
+		return NULL;
 	out = open_memstream(&line, &len);
 	if (!out)
 		return NULL;
@@ -234,7 +238,7 @@ static char *run_by(const struct options *o, const char *executor,
 		fprintf(out, "signal %d (%s)", WTERMSIG(status),
 			strsignal(WTERMSIG(status)));
 	else if (!outcome->ran)
-		fprintf(out, "process exit 0");
+		fprintf(out, "process exit %d", WEXITSTATUS(status));
 	else
 		fprintf(out, "exit %" PRId64, outcome->exit);
 	for (i = 0; outcome->ran && i < h->nout; i++)
