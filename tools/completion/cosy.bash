@@ -5,19 +5,28 @@
 
 _cosy() {
 	local word=${COMP_WORDS[COMP_CWORD]} i
+	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
 		mapfile -t COMPREPLY < <(compgen -W "run compare profile top stat uninstall --help --version" -- "$word")
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	run | profile | compare)
-		# The first word that is not an option begins a command of its own.
+		# The first word that is neither an option nor its argument begins a command of its own.
 		for ((i = 2; i < COMP_CWORD; i++)); do
-			if [[ ${COMP_WORDS[i]} == -- ]]; then
+			case ${COMP_WORDS[1]},${COMP_WORDS[i]} in
+			*,--)
 				i=$((i + 1))
 				break
-			fi
-			[[ ${COMP_WORDS[i]} == -* ]] || break
+				;;
+			compare,-[npfiod] | compare,--runs | compare,--prepare | compare,--files | compare,--input | \
+				compare,--directory | profile,-[po] | profile,--pid | profile,--html | *,--output | *,--json)
+				# The last word is the argument.
+				((++i < COMP_CWORD)) || return 0
+				;;
+			*,-*) ;;
+			*) break ;;
+			esac
 		done
 		if ((i < COMP_CWORD)) || [[ $word != -* ]]; then
 			_command_offset "$i"
@@ -25,6 +34,8 @@ _cosy() {
 			mapfile -t COMPREPLY < <(compgen -W "--print -- --help" -- "$word")
 		elif [[ ${COMP_WORDS[1]} == compare ]]; then
 			mapfile -t COMPREPLY < <(compgen -W "--runs --prepare --files --input --output --json --suite --directory -- --help --version" -- "$word")
+		else
+			mapfile -t COMPREPLY < <(compgen -W "--pid --all --output --json --html -- --help --version" -- "$word")
 		fi
 		;;
 	top)
@@ -35,4 +46,4 @@ _cosy() {
 		;;
 	esac
 }
-complete -F _cosy cosy
+complete -o default -F _cosy cosy
