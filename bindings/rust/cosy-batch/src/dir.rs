@@ -17,7 +17,8 @@ use crate::{FileType, Metadata};
 /// An iterator over the entries of a directory, in the directory's order, without `.` and `..`.
 ///
 /// If reading the next entries fails, the error is returned, and the next call tries again. The
-/// status of an entry has its own error: [`DirEntry::metadata`].
+/// status of an entry has its own error: [`DirEntry::metadata`]. If the next block cannot be read, the same
+/// error may be returned again and again: a loop that continues after errors may not end.
 #[derive(Debug)]
 pub struct ReadDir {
     dir: *mut sys::cosy_dir,
