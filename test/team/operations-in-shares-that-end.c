@@ -7,10 +7,10 @@
  * completes once, with the result of what was done, and no descriptor is left.
  */
 // RUN: %compile
-// RUN: COSY_EXECUTOR=user timeout 600 %t 20000 4
+// RUN: COSY_EXECUTOR=user %bounded %t 20000 4
 // RUN: %with-module 2000 4
 // RUN: %thread-sanitizer
-// RUN: COSY_EXECUTOR=user timeout 600 %t 2000 4
+// RUN: COSY_EXECUTOR=user %bounded %t 2000 4
 #include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
