@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * A process whose cgroup has more memory than memory.high is delayed whenever it returns to user mode.
- * A compound that exceeds the limit leaves for that, and does not go on without the delay.
+ * A compound that takes more leaves for that, and does not go on without the delay.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm %t
+// The first cgroup makes the kernel change its code. An emulated processor may still execute what was there,
+// so this has a VM of its own with one processor.
+// RUN: %root/scripts/vm/run --smp 1 -- %t
 #include "compound.h"
 
 #include <sys/mount.h>
@@ -12,10 +14,11 @@
 #include <sys/wait.h>
 
 #define CGROUP	"/sys/fs/cgroup/cosy-delays"
-#define MIB	(1ull << 20)
-#define SIZE	4096
+#define HIGH	(4u << 20)
+/* As many pages as the kernel charges at a time. With more it would delay the call itself. */
+#define SIZE	(64 * 4096)
 #define CALLS	3000
-#define SLOTS	5
+#define WRITE_SLOTS 4
 #define TRIES	5
 
 enum { RESULT, BUFFER, FD, NREGS };
@@ -29,45 +32,41 @@ static void put(const char *name, const char *text)
 	close(fd);
 }
 
-/* Load a compound that writes CALLS * SIZE bytes, without a back-edge. */
-static __u64 load_writes(int dev)
+/* Load a compound that writes SIZE bytes, and then makes other calls, without a back-edge. */
+static __u64 load_write(int dev)
 {
-	static struct cosy_op ops[CALLS * SLOTS + 1];
+	static struct cosy_op ops[WRITE_SLOTS + CALLS + 1] = {
+		SYS(RESULT, SYS_write, 3), ARG(FD), ARG(BUFFER), ARGI(SIZE),
+	};
 
-	for (unsigned int i = 0; i < CALLS; i++) {
-		const struct cosy_op call[SLOTS] = {
-			SYS(RESULT, SYS_write, 3), ARG(FD), ARG(BUFFER), ARGI(SIZE), MOV(RESULT, RESULT),
-		};
-
-		memcpy(&ops[i * SLOTS], call, sizeof(call));
-	}
-	ops[CALLS * SLOTS] = (struct cosy_op)EXIT(0);
-	return must_load_ops(dev, ops, CALLS * SLOTS + 1, NREGS);
+	for (unsigned int i = 0; i < CALLS; i++)
+		ops[WRITE_SLOTS + i] = (struct cosy_op)SYS(RESULT, SYS_getppid, 0);
+	ops[WRITE_SLOTS + CALLS] = (struct cosy_op)EXIT(0);
+	return must_load_ops(dev, ops, WRITE_SLOTS + CALLS + 1, NREGS);
 }
 
-/* Return the number of entries that have written everything. */
-static int count_complete(void)
+/* Exceed the limit natively, and return the number of compounds that leave after their write. */
+static int count_delayed(void)
 {
-	static char page[SIZE] = "x";
-	int dev = open_device(), complete = 0;
-	__u64 frame[NREGS], writes = load_writes(dev);
+	static char data[SIZE];
+	int dev = open_device(), fd = open("/tmp", O_TMPFILE | O_RDWR, 0600), delayed = 0;
+	__u64 frame[NREGS] = { 0 };
 	struct cosy_run run;
 
 	put(CGROUP "/cgroup.procs", "0");
+	for (unsigned int i = 0; i < HIGH / SIZE; i++)
+		if (write(fd, data, SIZE) != SIZE)
+			die("write");
+	frame[BUFFER] = (uintptr_t)data;
+	frame[FD] = (__u64)fd;
 	for (int i = 0; i < TRIES; i++) {
-		int fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
-
 		memset(&run, 0, sizeof(run));
-		memset(frame, 0, sizeof(frame));
-		frame[BUFFER] = (uintptr_t)page;
-		frame[FD] = (__u64)fd;
-		run.handle = writes;
+		run.handle = load_write(dev);
 		run.frame = (uintptr_t)frame;
-		complete += enter(dev, &run) == done(0);
-		printf("written: %lld\n", (long long)lseek(fd, 0, SEEK_CUR));
-		close(fd);
+		delayed += enter(dev, &run) == COSY_RUN_LEFT && run.status == COSY_AGAIN &&
+			   run.pc == WRITE_SLOTS;
 	}
-	return complete;
+	return delayed;
 }
 
 int main(void)
@@ -83,14 +82,14 @@ int main(void)
 	fflush(stdout);
 	child = fork();
 	if (!child) {
-		status = count_complete();
+		status = count_delayed();
 		fflush(stdout);
 		_exit(status);
 	}
 	waitpid(child, &status, 0);
-	check(WIFEXITED(status) && !WEXITSTATUS(status),
-	      "each of %d entries leaves when it exceeds memory.high, and not at its end: %#x", TRIES,
-	      status);
+	/* The kernel charges for each CPU, so in one of them the call may exceed nothing. */
+	check(WIFEXITED(status) && WEXITSTATUS(status) > TRIES / 2,
+	      "compounds leave after the call that exceeds memory.high: %d of %d", WEXITSTATUS(status), TRIES);
 	for (int i = 0; i < 1000 && rmdir(CGROUP); i++)
 		usleep(10000);
 	return finish();
