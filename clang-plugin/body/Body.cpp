@@ -313,7 +313,8 @@ void Inliner::inlineCall(CallBase &Call, Function &Callee, int Parent) {
     return;
   if (IsOptimized && Callee.hasFnAttribute(Attribute::NoInline))
     for (Use &U : Call.args())
-      if (isa<Constant>(U) && isScalar(U->getType()))
+      if (isa<Constant>(U) &&
+          isRegisterType(U->getType(), Body.getDataLayout()))
         hideValue(U);
   InlineFunctionInfo IFI;
   // With attributes of the callee that forbid optimizations.

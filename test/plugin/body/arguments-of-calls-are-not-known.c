@@ -3,6 +3,7 @@
 // and traps as natively.
 // RUN: %cosy-cc -O2 -w %s -o %t && %run-all --only native,user %t | FileCheck %s
 // CHECK: {{^}}1{{$}}
+// CHECK-NEXT: {{^}}4294967295 1{{$}}
 // CHECK-NEXT: {{^}}signal 8{{$}}
 #include <cosy.h>
 #include <setjmp.h>
@@ -28,6 +29,11 @@ __attribute__((noinline)) static int divide(int x, int y)
 	return x / y;
 }
 
+__attribute__((noinline)) static unsigned convert(double x)
+{
+	return (unsigned)x;
+}
+
 int main(int argc, char **argv)
 {
 	int result;
@@ -44,6 +50,12 @@ int main(int argc, char **argv)
 	getppid();
 	COSY_END;
 	printf("%d\n", result == compare(argc ? "a" : "b", argc ? "c" : "b"));
+	COSY_START;
+	getpid();
+	result = convert(-1.0);
+	getppid();
+	COSY_END;
+	printf("%u %u\n", result, convert(argc));
 	COSY_START;
 	getpid();
 	result = divide(7, 0);
