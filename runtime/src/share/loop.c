@@ -7,17 +7,11 @@
  * number is free again after that.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/epoll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "async/cancel.h"
 #include "async/calls.h"
 #include "async/loop.h"
 #include "async/share.h"
-#include "async/start.h"
 #include "async/submit.h"
 #include "async/tsan.h"
 #include "device/export.h"
