@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -111,6 +112,7 @@ static void receive(struct client *c, uint32_t number)
 int main(int argc, char **argv)
 {
 	struct epoll_event events[64];
+	struct rlimit limit;
 	unsigned long room, rate;
 	double start, end, time;
 	int n;
@@ -121,6 +123,9 @@ int main(int argc, char **argv)
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	room = strtoul(argv[3], NULL, 10);
 	rate = strtoul(argv[4], NULL, 10);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 	clients = calloc(room, sizeof(*clients));
 	epoll = epoll_create1(0);
 	if (!clients || epoll < 0)
