@@ -10,6 +10,7 @@ import hashlib
 import itertools
 import json
 import math
+import mmap
 import os
 import platform
 import re
@@ -111,25 +112,21 @@ def has_regions(path):
     """Return true if an executable contains libcosy, or is linked with it."""
     try:
         with open(path, "rb") as file:
-            data = file.read()
+            if file.read(4) != b"\x7fELF":
+                return False
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                return data.find(b"cosy_regions\0") >= 0 or data.find(b"libcosy.so") >= 0
     except OSError:
         return False
-    return data[:4] == b"\x7fELF" and (b"cosy_regions\0" in data or b"libcosy.so" in data)
 
 
-def is_static(path):
-    """Return true if an executable has no dynamic linker, which could preload a library."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read(4096)
-    except OSError:
-        return False
-    if data[:5] != b"\x7fELF\x02" or len(data) < 64:
-        return False
-    offset, = struct.unpack_from("<Q", data, 32)
-    size, count = struct.unpack_from("<HH", data, 54)
-    return not any(struct.unpack_from("<I", data, at)[0] == 3
-                   for at in range(offset, min(offset + size * count, len(data) - 4), size))
+def digest(file):
+    """Return the size and a hash of a file from its position on. It may be larger than the memory."""
+    size, found = 0, hashlib.sha256()
+    while chunk := file.read(1 << 20):
+        size += len(chunk)
+        found.update(chunk)
+    return [size, found.hexdigest()]
 
 
 def describe_tree(root):
@@ -145,11 +142,8 @@ def describe_tree(root):
         if stat.S_ISLNK(status.st_mode):
             about.append(os.readlink(path))
         elif stat.S_ISREG(status.st_mode):
-            digest = hashlib.sha256()
             with open(path, "rb") as file:
-                while chunk := file.read(1 << 20):
-                    digest.update(chunk)
-            about += [status.st_size, digest.hexdigest()]
+                about += digest(file)
         files[path] = about
 
     add(root)
@@ -200,16 +194,25 @@ class Comparison:
         outputs = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]
         stdin = os.open(self.arguments.input or os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         ready, go = os.pipe()
+        error, failed = os.pipe()
         begin = time.monotonic_ns()
         child = os.fork()
         if not child:
-            self.execute(way, ready, go, stdin, outputs)
-        os.close(ready)
-        os.close(stdin)
-        counter = None if self.arguments.icount or self.no_counter else Counter(child)
-        os.write(go, b"x")
-        os.close(go)
+            os.close(go)
+            self.execute(way, ready, failed, stdin, outputs)
+        for fd in (ready, failed, stdin):
+            os.close(fd)
+        try:
+            counter = None if self.arguments.icount or self.no_counter else Counter(child)
+            os.write(go, b"x")
+        finally:
+            os.close(go)
+        with open(error, "rb") as file:
+            # Exec closes the other end, so there is no text if it succeeds.
+            why = file.read().decode()
         _, status, usage = os.wait4(child, 0)
+        if why:
+            fail(self.command[0], why, status=os.waitstatus_to_exitcode(status))
         run = {"wall": time.monotonic_ns() - begin,
                "cpu": round(1e9 * (usage.ru_utime + usage.ru_stime))}
         if counter:
@@ -218,43 +221,33 @@ class Comparison:
             # One nanosecond of the guest is one instruction.
             run["instructions"] = run["cpu"]
         run["status"] = os.waitstatus_to_exitcode(status)
-        if run["status"] in (126, 127) and not way.runs:
-            shown = outputs[1]
-            shown.seek(0)
-            sys.stderr.buffer.write(shown.read(4096))
-            sys.exit(run["status"])
-        run["output"] = [self.digest(file) for file in outputs]
+        run["output"] = []
+        for file in outputs:
+            with file:
+                file.seek(0)
+                run["output"].append(digest(file))
         run["files"] = {path: about for root in self.arguments.files
                         for path, about in describe_tree(root).items()}
         return run
 
-    def execute(self, way, ready, go, stdin, outputs):
-        """In the child: wait until it is counted, and execute the command."""
+    def execute(self, way, ready, failed, stdin, outputs):
+        """In the child: wait until it is counted, and execute the command, unless the parent has ended."""
         status = OWN_FAILURE
         try:
             for name in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(name, signal.SIG_DFL)
-            os.close(go)
-            os.read(ready, 1)
-            os.close(ready)
+            if not os.read(ready, 1):
+                return
             for number, fd in enumerate([stdin] + [file.fileno() for file in outputs]):
                 os.dup2(fd, number)
             if self.directory:
                 os.chdir(self.directory)
             os.execvpe(self.command[0], self.command, way.environment)
         except OSError as error:
-            os.write(2, f"cosy compare: {self.command[0]}: {error.strerror}\n".encode())
+            os.write(failed, error.strerror.encode())
             status = 127 if isinstance(error, FileNotFoundError) else 126
         finally:
             os._exit(status)
-
-    @staticmethod
-    def digest(file):
-        """Return the size and a hash of an output, and close it."""
-        with file:
-            file.seek(0)
-            data = file.read()
-        return [len(data), hashlib.sha256(data).hexdigest()]
 
     def compare(self, way, run, native):
         """Note what differs between a run and a native one."""
@@ -438,19 +431,22 @@ def print_report(result, file):
 
 
 def library(command, arguments):
-    """Return the value of LD_PRELOAD with which cosy run would execute a command; "" if it would leave
-    the library out."""
+    """Return the value of LD_PRELOAD with which cosy run executes a command; "" if the command would not
+    load the library. And return why."""
     own = os.path.join(os.path.dirname(os.path.realpath(sys.argv[0])), "cosy")
-    done = subprocess.run([own, "run", "--print", "--", *command], text=True,
-                          env=plain_environment(), stdout=subprocess.PIPE, check=False)
+    done = subprocess.run([own, "run", "--print", "--", *command], text=True, errors="surrogateescape",
+                          env=plain_environment() | {"COSY_DEBUG": "1"}, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False)
     if done.returncode:
+        sys.stderr.write(done.stderr)
         sys.exit(done.returncode)
     value = done.stdout.strip()
+    why = done.stderr.strip().removeprefix(f"cosy: {command[0]}: ")
     if not arguments.icount or not value:
-        return value
+        return value, why
     # The VM's /tmp is its own, and faster than the files that it shares with the host.
     path = value.split(":")[-1].replace("$LIB", "lib/x86_64-linux-gnu")
-    return shutil.copy(path, os.path.join(arguments.scratch, os.path.basename(path)))
+    return shutil.copy(path, os.path.join(arguments.scratch, os.path.basename(path))), why
 
 
 def ways_of(command, arguments):
@@ -460,12 +456,10 @@ def ways_of(command, arguments):
     ways = [Way("native", {"COSY_EXECUTOR": "native"})]
     if has_regions(path):
         ways.append(Way("regions", {}))
-    if is_static(path):
-        return ways, STATIC
-    preload = library(command, arguments)
+    preload, why = library(command, arguments)
     if preload:
         ways.append(Way("cosy run", {"LD_PRELOAD": preload}))
-    return ways, WITHOUT_LIBRARY
+    return ways, f"{why}, and it has no regions"
 
 
 def need_module():
@@ -478,11 +472,6 @@ def need_module():
              "module not loaded (try: sudo modprobe cosy)" if missing else error.strerror,
              "in a checkout, ./cosy compare --vm measures in a VM")
 
-
-# Why Cosy does not change a program without regions.
-STATIC = "it is static and has no regions: Cosy does not change it"
-WITHOUT_LIBRARY = ("cosy run executes it without the library, which it would load for nothing, and it has "
-                   "no regions: Cosy does not change it")
 
 # Nine programs of README.md's table: the command, what is executed before each run, and the files
 # that are compared. test/tools/compare-suite.test compares this with that table.
@@ -681,12 +670,15 @@ def open_output(path):
     if path == "-":
         return sys.stdout
     try:
-        return open(path, "w", encoding="utf-8")
+        return open(path, "w", encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         return fail(path, error.strerror)
 
 
 def main():
+    # Names of files are bytes, and the terminal may not have all characters.
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")
     arguments = parse()
     # A program that is ended this way removes its files, too.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))

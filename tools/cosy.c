@@ -43,7 +43,7 @@ static const char usage[] =
 	"             file names, and those of the programs that it starts, which is\n"
 	"             faster; the programs and their results are not changed\n"
 	"    --print  print the value of LD_PRELOAD, and do nothing else; with a COMMAND,\n"
-	"             an empty line if it would be executed without the library\n"
+	"             an empty line if it would not load the library\n"
 	"  profile    record the system calls of COMMAND, and predict what `cosy run`,\n"
 	"             markers or batch functions would gain; cosy profile -h lists its\n"
 	"             options\n"
@@ -221,10 +221,12 @@ static bool is_reached(char **arguments)
 	return loads;
 }
 
-/* Print the value of LD_PRELOAD for a command, or for any if there is none. */
+/* Print the value of LD_PRELOAD for a command that loads the library, or for any if there is none. */
 static int print(const char *value, char **arguments)
 {
-	if (puts(!*arguments || is_reached(arguments) ? value : "") < 0 || fflush(stdout))
+	bool loads = !*arguments || (is_reached(arguments) && program_kind(*arguments) != PROGRAM_STATIC);
+
+	if (puts(loads ? value : "") < 0 || fflush(stdout))
 		die(125, "standard output", strerror(errno), NULL);
 	return 0;
 }
