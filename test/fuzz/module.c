@@ -12,10 +12,10 @@
  * Results are not checked. The kernel must survive without reporting a fault, and every child must
  * be killable. An input after which the kernel has reported one is a finding.
  *
- * test/fuzz/run starts it with four variables: COSY_FUZZ_FUNCTIONS is an object of user
+ * test/fuzz/run starts it with five variables: COSY_FUZZ_FUNCTIONS is an object of user
  * functions, COSY_FUZZ_DISK a directory on a disk that all inputs share, COSY_FUZZ_SEEN the file
  * with the counters that were ever set, COSY_FUZZ_LAST the file with the last input, which tells
- * what the kernel has died of.
+ * what the kernel has died of, COSY_FUZZ_SECONDS how long an input may take.
  */
 // REQUIRES: root, long, vm
 // RUN: %S/run --runs 0
@@ -321,6 +321,7 @@ static void write_seen(void)
 	close(fd);
 }
 
+static double seconds = 1;
 static int last_input = -1;
 
 static void save_input(const uint8_t *bytes, size_t size)
@@ -350,10 +351,12 @@ static bool kernel_complains(void)
 	return complains;
 }
 
-static void open_files(void)
+static void read_environment(void)
 {
-	const char *last = getenv("COSY_FUZZ_LAST");
+	const char *last = getenv("COSY_FUZZ_LAST"), *limit = getenv("COSY_FUZZ_SECONDS");
 
+	if (limit)
+		seconds = atof(limit);
 	if (last)
 		last_input = open(last, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	messages = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -373,7 +376,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	if (fd < 0 || mmap(counters, sizeof(counters), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_FIXED, fd, 0) != counters)
 		die("/dev/cosy-coverage (the module is to be built with COSY_COVERAGE=y)");
-	open_files();
+	read_environment();
 	dev = open_device();
 	segment = segment_create();
 	object = functions_load(dev, functions, &segment);
@@ -417,7 +420,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (!pid)
 		child(bytes + 1, size - 1);
 	while (waitpid(pid, &status, WNOHANG) != pid) {
-		if (now() - begun > 1 && !killed) {
+		if (now() - begun > seconds && !killed) {
 			kill(pid, SIGKILL);
 			killed = true;
 		}
