@@ -56,7 +56,7 @@ struct connection {
 static char buffers[BUFFERS][BUFFER];
 
 /* That of the callback that runs, or has run last; NULL after it has ended. */
-static struct connection *volatile current;
+static struct connection *current;
 
 static void received(struct cosy_async *op);
 static void sent(struct cosy_async *op);
@@ -65,7 +65,7 @@ static void lingered(struct cosy_async *op);
 
 static struct connection *connection_of(const struct cosy_async *op)
 {
-	current = op->data;
+	__atomic_store_n(&current, op->data, __ATOMIC_RELAXED);
 	return op->data;
 }
 
@@ -87,7 +87,7 @@ static void end(struct connection *c)
 		close(c->fd);
 	}
 	incoming_release(c->in);
-	current = NULL;
+	__atomic_store_n(&current, NULL, __ATOMIC_RELAXED);
 	free(c);
 	worker_disconnected();
 }
@@ -369,7 +369,7 @@ void connections_expire(void)
 
 void connections_report(void)
 {
-	const struct connection *c = current;
+	const struct connection *c = __atomic_load_n(&current, __ATOMIC_RELAXED);
 
 	/* Before there is an answer, and after that, the request may just be changing. */
 	if (c)
