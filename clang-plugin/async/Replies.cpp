@@ -208,8 +208,8 @@ ConstantInt *Path::evaluate(Value *Condition) {
                 : nullptr;
 }
 
-/// \returns true if nothing sees when \p I is executed, and nothing else changes
-/// what it computes.
+/// \returns true if nothing sees when \p I is executed, and nothing else
+/// changes what it computes.
 bool Path::isHarmless(const Instruction &I) {
   if (isa<DbgInfoIntrinsic>(I))
     return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A send does not overtake one that waits for room in its socket, whoever makes it: also if there is room
+ * A send does not overtake one that waits for room in its socket, also if it has no operation, and if there is room
  * again, and the one that waits was not made yet.
  */
 // RUN: %compile
@@ -46,7 +46,7 @@ static void order_of_sends(void (*open_both)(int fds[2]), bool quiet)
 	EQUAL(cosy_async_send(loop, &a, fds[0], first, PART, MSG_NOSIGNAL), 0);
 	EQUAL(cosy_wait(loop, 1, &little), 0);
 	CHECK(cosy_async_pending(&a));
-	/* There is room, and nobody has waited for the loop since. */
+	/* There is room, and no thread has waited for the loop since. */
 	do {
 		n = drain(fds[1], taken, LARGE);
 	} while (!n);
