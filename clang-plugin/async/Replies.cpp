@@ -54,6 +54,7 @@ private:
   bool isOnPath(const Value *V, unsigned Before) const;
   Value *withoutCopies(Value *V, unsigned &Before) const;
   Value *origin(Value *V, unsigned Before) const;
+  bool isLength(Value *V, unsigned Before) const;
   bool isAvailable(Value *V, unsigned Before, unsigned Depth = 0) const;
   Value *materialize(Value *V, unsigned Before);
 
@@ -146,21 +147,41 @@ Value *Path::origin(Value *V, unsigned Before) const {
   }
 }
 
+/// \returns true if \p V equals the length of the send(), if that is positive
+/// and below 2^31. The length may be an extension of \p V, but a value of which
+/// it is a truncation may be another one.
+bool Path::isLength(Value *V, unsigned Before) const {
+  Value *Length = SendArgs[2];
+  while (isa<SExtInst, ZExtInst>(Length) && keepsResult(Length))
+    Length = cast<CastInst>(Length)->getOperand(0);
+  for (;;) {
+    V = withoutCopies(V, Before);
+    bool OnPath = isOnPath(V, Before);
+    if (V == Length && !OnPath)
+      return true;
+    if (!keepsResult(V))
+      return false;
+    if (OnPath)
+      Before = Time.lookup(V);
+    V = cast<CastInst>(V)->getOperand(0);
+  }
+}
+
 /// \returns the value of \p Compare if that is known: it compares the result of
 /// the send(), which has sent all bytes, with their number, or with 0, 1 or -1.
 std::optional<bool> Path::compareResult(const ICmpInst &Compare) {
-  Value *L = origin(Compare.getOperand(0), Time.lookup(&Compare));
-  Value *R = origin(Compare.getOperand(1), Time.lookup(&Compare));
+  Value *L = Compare.getOperand(0), *R = Compare.getOperand(1);
+  unsigned At = Time.lookup(&Compare);
   CmpInst::Predicate P = Compare.getPredicate();
-  if (L != &Send) {
+  if (origin(L, At) != &Send) {
     std::swap(L, R);
     P = CmpInst::getSwappedPredicate(P);
   }
-  if (L != &Send || !R)
+  if (origin(L, At) != &Send)
     return std::nullopt;
-  if (R == origin(SendArgs[2], 0))
+  if (isLength(R, At))
     return CmpInst::isTrueWhenEqual(P);
-  auto *C = dyn_cast<ConstantInt>(R);
+  auto *C = dyn_cast<ConstantInt>(withoutCopies(R, At));
   if (!C)
     return std::nullopt;
   if (C->isZero() || (C->isMinusOne() && !CmpInst::isUnsigned(P)))

@@ -12,6 +12,7 @@
 
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/ValueHandle.h"
 
 #include <vector>
 
@@ -20,7 +21,9 @@ namespace cosy {
 /// A send(), and the recv() that follows if the former has sent all its bytes.
 struct Reply {
   llvm::CallInst *Send, *Receive;
-  llvm::Value *Buffer, *Size; ///< of the recv(); available before the send()
+  /// Of the recv(); available before the send(). They follow a value that is
+  /// lowered: it may be the result of another call.
+  llvm::WeakTrackingVH Buffer, Size;
 };
 
 /// Finds the replies of \p F, a COSY_ASYNC function. Inserts the code that

@@ -3,6 +3,7 @@
 // the same descriptor, both are one operation: cosy_task_reply(). Nothing else may happen between them, and
 // the recv() needs no value that others could change meanwhile.
 // RUN: %clang -O2 -S -emit-llvm -fno-inline %s -o - | FileCheck %s
+// RUN: %clang -O2 -S -emit-llvm -fno-inline %s -o - | opt -passes=verify -disable-output
 // RUN: %clang -O0 -S -emit-llvm %s -o - | FileCheck %s --check-prefix=UNOPTIMIZED
 // UNOPTIMIZED-NOT: cosy_task_reply
 // UNOPTIMIZED: }
@@ -151,4 +152,32 @@ COSY_ASYNC ssize_t sends_again(int fd, char *in, char *out, size_t size, size_t 
 	if (sent < (ssize_t)limit)
 		return -1;
 	return recv(fd, in, size, 0);
+}
+
+// The size is the result of another call, which is lowered before.
+// CHECK-LABEL: define {{.*}}@size_of_the_last.cosy.resume(
+// CHECK: call void @cosy_task_reply(
+// CHECK: {{^}}}
+COSY_ASYNC ssize_t size_of_the_last(int fd, char *in, size_t size)
+{
+	for (;;) {
+		ssize_t n = recv(fd, in, size, 0);
+
+		if (n <= 0)
+			return n;
+		if (send(fd, in, (size_t)n, 0) != n)
+			return -1;
+		size = (size_t)n;
+	}
+}
+
+// The bytes that are sent are fewer than the number with which the result is compared.
+// CHECK-LABEL: define {{.*}}@truncates.cosy.resume(
+// CHECK-NOT: cosy_task_reply
+// CHECK: {{^}}}
+COSY_ASYNC ssize_t truncates(int fd, char *in, char *out, size_t size)
+{
+	if (send(fd, out, (unsigned)size, 0) != (ssize_t)size)
+		return -1;
+	return recv(fd, in, 64, 0);
 }
