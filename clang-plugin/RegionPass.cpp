@@ -200,12 +200,12 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   SmallVector<PrivateLocal, 4> Locals;
   if (!ReturnsTwice)
     Locals = privatizeLocals(R);
+  // Variables that have become the body's.
+  FAM.invalidate(*R.Body, SROAPass(SROAOptions::PreserveCFG).run(*R.Body, FAM));
   BodyDescription D;
   D.IsPart = IsPart;
   D.IsOptimized = Optimized;
   describeBody(R, Locals, D);
-  if (!Optimized)
-    FAM.invalidate(*R.Body, DefineValuesPass().run(*R.Body, FAM));
   Compound C;
   if (!Options.NoFast)
     C.Buffers = findBorrowed(
@@ -213,6 +213,8 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
         [&](const Function *F) {
           return any_of(Pristine, [F](auto &P) { return P.second == F; });
         });
+  if (!Optimized)
+    FAM.invalidate(*R.Body, DefineValuesPass().run(*R.Body, FAM));
   if (Defer) {
     explainBuffers(R, C.Buffers);
     deferBody(R);
@@ -299,13 +301,14 @@ static void keepOutOfRegions(Function &F) {
 }
 
 /// A C99 inline definition and the external one may differ. Which of them
-/// native code calls depends on how large it is, so regions and native code
-/// call the external one. C++ requires that both are the same.
+/// native code calls depends on how large it is, so regions, and native code
+/// that calls what a region calls, call the external one. C++ requires that
+/// both are the same.
 static void preferExternalDefinitions(Module &M) {
   for (Function &F : M)
     if (F.hasAvailableExternallyLinkage() && !F.getName().starts_with("_Z") &&
         !F.hasFnAttribute(Attribute::AlwaysInline))
-      keepOutOfRegions(F);
+      F.addFnAttr(NotInlinedAttribute);
 }
 
 bool ModuleRegions::run() {
@@ -318,8 +321,6 @@ bool ModuleRegions::run() {
   for (Function &F : M)
     if (!markersOf(F, StartMarker).empty() || !markersOf(F, EndMarker).empty())
       Hosts.push_back(&F);
-  if (!Hosts.empty())
-    preferExternalDefinitions(M);
   for (Function *F : Hosts)
     expandComputedGotos(*F);
   keepPristine(Hosts);
@@ -432,6 +433,7 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
   findCallees(M);
   markFunctionsThatSeeCallers(M);
   prepareUnreached(M);
+  preferExternalDefinitions(M);
   bool Changed = Regions.compileFunctions();
   Changed |= addCoverage(M, MAM);
   // Lower counters to a load, an addition and a store.

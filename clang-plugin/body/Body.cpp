@@ -72,10 +72,11 @@ bool mayBeInterposed(const Function &F) {
     return true;
   if (F.hasFnAttribute(Attribute::AlwaysInline))
     return false;
-  // C++ requires that all definitions of an inline function are the same.
+  // C++ requires that all definitions of an inline function are the same, and
+  // ThinLTO copies one. Those of C99 are marked.
   bool IsElsewhere = F.hasAvailableExternallyLinkage();
-  bool AreAllTheSame =
-      F.hasLinkOnceODRLinkage() || F.hasWeakODRLinkage() || IsElsewhere;
+  bool AreAllTheSame = F.hasLinkOnceODRLinkage() || F.hasWeakODRLinkage() ||
+                       (IsElsewhere && !F.hasFnAttribute(NotInlinedAttribute));
   if (AreAllTheSame && !F.hasFnAttribute(Attribute::NoInline))
     return false;
   return IsElsewhere || !F.isDSOLocal();

@@ -6,6 +6,7 @@
 #include "support/Thresholds.h"
 
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
@@ -50,29 +51,34 @@ static bool mayWrite(const Value &P) {
   });
 }
 
-/// Adds the value of \p P as another output to all exits of \p Body.
-static void addOutput(Function &Body, Type *Ty, Value *P) {
-  for (BasicBlock &BB : Body)
-    for (Instruction &I : make_early_inc_range(BB)) {
-      auto *CI = dyn_cast<CallInst>(&I);
-      if (!CI || !CI->getCalledFunction() ||
-          CI->getCalledFunction()->getName() != ExitMarker)
-        continue;
-      IRBuilder<> B(CI);
-      SmallVector<Value *, 8> Args(CI->args());
+/// Adds the values of \p Variables, of the types \p Types, as outputs to all
+/// exits of \p Body.
+static void addOutputs(Function &Body, ArrayRef<Type *> Types,
+                       ArrayRef<Value *> Variables) {
+  SmallVector<CallInst *, 4> Exits;
+  for (Instruction &I : instructions(Body))
+    if (auto *CI = dyn_cast<CallInst>(&I);
+        CI && CI->getCalledFunction() &&
+        CI->getCalledFunction()->getName() == ExitMarker)
+      Exits.push_back(CI);
+  for (CallInst *CI : Exits) {
+    IRBuilder<> B(CI);
+    SmallVector<Value *, 8> Args(CI->args());
+    for (auto [Ty, P] : zip(Types, Variables))
       Args.push_back(B.CreateLoad(Ty, P));
-      CallInst *New =
-          B.CreateCall(CI->getFunctionType(), CI->getCalledOperand(), Args);
-      New->setAttributes(CI->getAttributes());
-      New->setDebugLoc(CI->getDebugLoc());
-      CI->eraseFromParent();
-    }
+    CallInst *New =
+        B.CreateCall(CI->getFunctionType(), CI->getCalledOperand(), Args);
+    New->setAttributes(CI->getAttributes());
+    New->setDebugLoc(CI->getDebugLoc());
+    CI->eraseFromParent();
+  }
 }
 
 SmallVector<PrivateLocal, 4> privatizeLocals(Region &R) {
   const DataLayout &DL = R.Host->getDataLayout();
   SmallVector<PrivateLocal, 4> List;
-  unsigned NumOutputs = R.Outputs.size();
+  SmallVector<Type *, 4> Types;
+  SmallVector<Value *, 4> Changed;
   for (auto [N, V] : enumerate(R.Inputs)) {
     auto *Variable = dyn_cast<AllocaInst>(V);
     if (!Variable || !Variable->isStaticAlloca())
@@ -93,12 +99,14 @@ SmallVector<PrivateLocal, 4> privatizeLocals(Region &R) {
       A->replaceAllUsesWith(Copy);
       B.CreateStore(B.CreatePtrToInt(A, Ty), Copy);
       if (L.Changes) {
-        addOutput(*R.Body, Ty, Copy);
-        L.Output = NumOutputs++;
+        L.Output = R.Outputs.size() + Changed.size();
+        Types.push_back(Ty);
+        Changed.push_back(Copy);
       }
     }
     List.push_back(L);
   }
+  addOutputs(*R.Body, Types, Changed);
   return List;
 }
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 // CHECK-LABEL: .compound "count"
-// CHECK: .inputs 1
+// CHECK: .inputs {{[12]}}
 // CHECK: .line "{{.*}}loop.c", [[#@LINE+11]]
 // CHECK-NEXT: [[LOOP:L[0-9]+]]:
 // CHECK-NEXT: libc r{{[0-9]+}}, getpid
