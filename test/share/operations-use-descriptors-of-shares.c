@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include <cosy/async.h>
 #include <cosy/share.h>
@@ -314,6 +315,37 @@ static void filtered(void)
 	cosy_share_destroy(share);
 }
 
+/* The file of a descriptor on which an operation has waited lives on in the process's table. */
+static void file_lives_on(void)
+{
+	struct cosy_share *share = make(4);
+	struct cosy_async op = { 0 };
+	struct timespec little = { .tv_nsec = 50000000 }, before, after;
+	int fds[2], copy;
+	char byte = 0;
+
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	copy = cosy_share_dup(share, fds[0]);
+	CHECK(copy >= 0);
+	EQUAL(cosy_async_recv(loop, &op, copy, &byte, 1, 0), 0);
+	waits(&op);
+	EQUAL(send(fds[1], "x", 1, 0), 1);
+	EQUAL(result_of(&op), 1);
+	EQUAL(cosy_async_recv(loop, &op, copy, &byte, 1, 0), 0);
+	waits(&op);
+	cosy_share_destroy(share);
+	EQUAL(result_of(&op), -ECANCELED);
+	EQUAL(send(fds[1], "y", 1, 0), 1);
+	/* Nothing is reported any more, so the thread sleeps. */
+	EQUAL(cosy_async_timer(loop, &op, &little, 0), 0);
+	EQUAL(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before), 0);
+	EQUAL(result_of(&op), 0);
+	EQUAL(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after), 0);
+	CHECK((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec - before.tv_nsec < 40000000);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static void all(void)
 {
 	serve(SOCK_NONBLOCK);
@@ -321,6 +353,7 @@ static void all(void)
 	files();
 	refused();
 	ends_with_operations();
+	file_lives_on();
 	forked();
 }
 

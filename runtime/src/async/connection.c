@@ -53,7 +53,7 @@ bool cosy_connection_made(const struct cosy_async_entry *entry, int fd, long *re
 	long err;
 
 	/* An event that was reported before a callback may be one of the previous file. */
-	if (!cosy_fd_poll(&poll))
+	if (cosy_fd_poll(&poll) <= 0)
 		return false;
 	if (connect_tells(fd)) {
 		*result = cosy_fd_call(SYS_connect, fd, (long)entry->args[1], (long)entry->args[2], 0, 0,

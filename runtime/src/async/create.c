@@ -316,8 +316,9 @@ COSY_EXPORT int cosy_loop_destroy(struct cosy_loop *loop)
 			cosy_cpus_go_on(loop);
 			return -EBUSY;
 		}
-		cosy_loop_uses_no_share(loop);
 		cosy_loop_close(loop);
+		/* Without the lock: a thread that ends a share may wait for it. */
+		cosy_loop_uses_no_share(loop);
 	} else {
 		/* Its locks and lists may be in any state, its threads are not here. */
 		cosy_cpus_destroy_in_child(loop);

@@ -416,7 +416,9 @@ void cosy_descriptor_disarm(struct cosy_descriptors *fds, struct cosy_descriptor
 		set_events(fds, d, fd, events, d->changes);
 		return;
 	}
-	control(fds, EPOLL_CTL_DEL, fd, 0);
+	/* As long as a share is full, the descriptor stays where it is: share_control_in_module(). */
+	if (control(fds, EPOLL_CTL_DEL, fd, 0) == -EMFILE)
+		return;
 	cosy_descriptor_set_added(fds, d, false);
 	d->armed = d->changes = 0;
 }

@@ -68,9 +68,9 @@ void cosy_loop_uses_no_share(struct cosy_loop *loop)
 {
 	const struct timespec little = { .tv_nsec = 100000 };
 	struct cosy_sharing *own = &loop->sharing;
-	struct sharing *list = get_sharing();
+	struct sharing *list = own->previous ? get_sharing() : NULL;
 
-	if (!own->previous || !list)
+	if (!list)
 		return;
 	cosy_lock(&list->lock);
 	while (own->pins) {

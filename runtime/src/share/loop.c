@@ -68,18 +68,6 @@ static void release(struct cosy_share *share)
 	__atomic_store_n(&l->users, 0, __ATOMIC_RELEASE);
 }
 
-static long call_in_loop(long nr, const uint64_t args[6])
-{
-	struct cosy_share *share = hold((uint32_t)args[0]);
-	long ret = -EBADF;
-
-	if (!share)
-		return ret;
-	ret = cosy_share_syscall(share, nr, args);
-	release(share);
-	return ret;
-}
-
 static long call_in_number(uint32_t number, long nr, const uint64_t args[6])
 {
 	struct cosy_share *share = hold(cosy_share_first(number));
@@ -90,6 +78,11 @@ static long call_in_number(uint32_t number, long nr, const uint64_t args[6])
 	ret = cosy_share_syscall(share, nr, args);
 	release(share);
 	return ret;
+}
+
+static long call_in_loop(long nr, const uint64_t args[6])
+{
+	return call_in_number((uint32_t)args[0] >> COSY_SHARE_ID_SHIFT & COSY_SHARE_ID_MASK, nr, args);
 }
 
 static long lend(int fd, long (*use)(int copy, void *arg), void *arg)
@@ -156,10 +149,18 @@ void share_unlist(struct cosy_share *share)
 {
 	struct listed *l = &all_listed[share->id];
 
+	/* Also removes them from the epolls, for which a call has to find the share. */
+	cosy_loops_each(cancel_in, share);
 	__atomic_fetch_or(&l->users, ENDS, __ATOMIC_RELAXED);
+	/* What has begun meanwhile. */
 	cosy_loops_each(cancel_in, share);
 	share_end(share, __atomic_load_n(&l->users, __ATOMIC_ACQUIRE) != (1 | ENDS));
 	release(share);
+}
+
+void share_unlist_in_child(const struct cosy_share *share)
+{
+	__atomic_store_n(&all_listed[share->id].users, 0, __ATOMIC_RELEASE);
 }
 
 /* Submit a call that does not wait for a descriptor. */

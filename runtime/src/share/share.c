@@ -83,6 +83,7 @@ static int make_table(struct cosy_share *share)
 		share_end(share, false);
 		free_table(share);
 		share->fd = -1;
+		share->ended = false;
 	}
 	return -EMFILE;
 }
@@ -138,6 +139,7 @@ COSY_EXPORT void cosy_share_destroy(struct cosy_share *share)
 		share_unlist(share);
 	} else {
 		/* Loops are not in a child, nor threads that use the share. */
+		share_unlist_in_child(share);
 		share_end(share, false);
 		share_free(share);
 	}

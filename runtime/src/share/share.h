@@ -165,4 +165,7 @@ bool share_list(struct cosy_share *share);
 /** share_unlist() - cancel what waits for its descriptors, end it, and free it after the last call */
 void share_unlist(struct cosy_share *share);
 
+/** share_unlist_in_child() - let no loop of a child find the share of its parent */
+void share_unlist_in_child(const struct cosy_share *share);
+
 #endif /* COSY_SHARE_SHARE_H */
