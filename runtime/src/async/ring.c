@@ -271,7 +271,7 @@ static void move_receives(struct cosy_loop *loop, uint32_t fd)
 	}
 }
 
-/* Move calls on a descriptor that the module has not taken: sends like @nr, reads of a file, or closes. */
+/* Move calls on a descriptor that the module has not taken: sends like @nr, or reads of a file. */
 static void move_calls(struct cosy_loop *loop, uint32_t nr, uint32_t fd)
 {
 	struct cosy_submit *s = loop->ring.submit;
@@ -281,6 +281,27 @@ static void move_calls(struct cosy_loop *loop, uint32_t nr, uint32_t fd)
 
 		if ((entry->nr == nr || (is_send(nr) && is_send(entry->nr))) &&
 		    (uint32_t)entry->args[0] == fd)
+			move_call(loop, entry);
+	}
+}
+
+/* Move the calls on a descriptor up to a close of it, which the module has not taken: their order matters. */
+static void move_up_to_close(struct cosy_loop *loop, uint32_t fd)
+{
+	const struct cosy_submit *s = loop->ring.submit;
+	const uint32_t head = loop->ring.page->calls_head;
+	uint32_t end = head;
+
+	for (uint32_t i = head; i != s->calls_tail; i++) {
+		const struct cosy_submit_entry *entry = &s->calls[i & s->mask];
+
+		if (entry->nr == SYS_close && (uint32_t)entry->args[0] == fd)
+			end = i + 1;
+	}
+	for (uint32_t i = head; i != end; i++) {
+		struct cosy_submit_entry *entry = &s->calls[i & s->mask];
+
+		if (entry->nr < COSY_RING_NOP && cosy_takes_fd(entry->nr) && (uint32_t)entry->args[0] == fd)
 			move_call(loop, entry);
 	}
 }
@@ -316,10 +337,10 @@ static COSY_NOINLINE void take_given(struct cosy_loop *loop)
 			move_receives(loop, (uint32_t)given[i].args[0]);
 			continue;
 		}
+		if (cosy_takes_fd(given[i].nr))
+			move_up_to_close(loop, (uint32_t)given[i].args[0]);
 		if (is_send(given[i].nr) || given[i].nr == SYS_read)
 			move_calls(loop, given[i].nr, (uint32_t)given[i].args[0]);
-		if (cosy_takes_fd(given[i].nr))
-			move_calls(loop, SYS_close, (uint32_t)given[i].args[0]);
 	}
 	loop->ring.takes_given = false;
 }
