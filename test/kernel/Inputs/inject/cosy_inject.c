@@ -20,6 +20,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/extable.h>
+#include <linux/ftrace.h>
 #include <linux/hashtable.h>
 #include <linux/kprobes.h>
 #include <linux/linkage.h>
@@ -364,11 +365,12 @@ static int alloc_ends(struct kretprobe_instance *instance, struct pt_regs *regs)
 	return 0;
 }
 
-static int free_begins(struct kprobe *probe, struct pt_regs *regs)
+/* By ftrace: a probe is not called in an interrupt that comes while another one runs. */
+static void free_begins(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+			struct ftrace_regs *fregs)
 {
 	if (READ_ONCE(held))
-		untrack(regs->di);
-	return 0;
+		untrack(ftrace_get_regs(fregs)->di);
 }
 
 /**
@@ -402,10 +404,12 @@ static struct alloc allocs[] = {
 	ALLOC(alloc_pages_noprof), ALLOC(__alloc_pages_noprof), ALLOC(vmap),
 };
 
-#define FREE(function) { .symbol_name = #function, .pre_handler = free_begins }
-static struct kprobe frees[] = {
-	FREE(kfree), FREE(vfree), FREE(vunmap), FREE(__free_pages),
+static const char *const frees[] = { "kfree", "vfree", "vunmap", "__free_pages" };
+static struct ftrace_ops free_ops = {
+	.func = free_begins,
+	.flags = FTRACE_OPS_FL_SAVE_REGS,
 };
+static bool frees_are_traced;
 
 /* Allocations that were not tracked for lack of memory. */
 static unsigned int lost(void)
@@ -529,9 +533,8 @@ static void unprobe(void)
 	for (i = 0; i < ARRAY_SIZE(points); i++)
 		if (points[i].probe.addr)
 			unregister_kprobe(&points[i].probe);
-	for (i = 0; i < ARRAY_SIZE(frees); i++)
-		if (frees[i].addr)
-			unregister_kprobe(&frees[i]);
+	if (frees_are_traced)
+		unregister_ftrace_function(&free_ops);
 	for (i = 0; i < ARRAY_SIZE(allocs); i++)
 		if (allocs[i].probe.kp.addr)
 			unregister_kretprobe(&allocs[i].probe);
@@ -558,12 +561,16 @@ static int probe(void)
 			goto unprobe;
 	}
 	for (i = 0; i < ARRAY_SIZE(frees); i++) {
-		err = register_kprobe(&frees[i]);
+		err = ftrace_set_filter(&free_ops, (unsigned char *)frees[i], strlen(frees[i]), !i);
 		if (err) {
-			pr_err("cannot probe %s: %d\n", frees[i].symbol_name, err);
+			pr_err("cannot trace %s: %d\n", frees[i], err);
 			goto unprobe;
 		}
 	}
+	err = register_ftrace_function(&free_ops);
+	if (err)
+		goto unprobe;
+	frees_are_traced = true;
 	for (i = 0; i < ARRAY_SIZE(points); i++) {
 		err = absent_is_fine(register_kprobe(&points[i].probe),
 				     points[i].probe.symbol_name, &there);
