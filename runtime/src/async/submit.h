@@ -141,14 +141,6 @@ static inline bool cosy_ring_closes(const struct cosy_loop *loop, uint64_t fd)
 	       !loop->cpu;
 }
 
-/* Return true if calls in the loop's page wait for a descriptor: an accept comes after them. */
-static inline bool cosy_page_accepts(const struct cosy_loop *loop, uint64_t fd)
-{
-	const struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, (int)fd);
-
-	return d && d->head[COSY_LIST_IN] != COSY_NO_SLOT;
-}
-
 /**
  * cosy_ring_submits() - test whether the ring takes a call, without a check of its order
  * @op: the operation, or NULL
@@ -162,15 +154,16 @@ static COSY_ALWAYS_INLINE bool cosy_ring_submits(const struct cosy_loop *loop,
 	switch (how) {
 	case COSY_HOW_DIRECT:
 	case COSY_HOW_NOWAIT:
-		return COSY_UNLIKELY(cosy_is_of_share((int)args[0])) ? !cosy_names_share(nr, args) :
-								       true;
+		return !COSY_UNLIKELY(cosy_is_of_share((int)args[0])) || !cosy_names_share(nr, args);
 	case COSY_HOW_RECEIVE:
 		if ((uint32_t)args[0] >= COSY_SUBMIT_MAX_FD)
 			return false;
 		return nr == SYS_recvfrom ? args[2] && !(args[3] & COSY_RING_RECEIVE_UNUSUAL) :
 					    !(args[2] & COSY_RING_RECEIVE_UNUSUAL);
 	case COSY_HOW_ACCEPT:
-		return (uint32_t)args[0] < COSY_SUBMIT_MAX_FD && !cosy_page_accepts(loop, args[0]);
+		/* Accepts that wait in the loop's page do not keep a thread from having the ring. */
+		return (uint32_t)args[0] < COSY_SUBMIT_MAX_FD &&
+		       !cosy_page_precedes(loop, how, nr, args[0]);
 	case COSY_HOW_SEND:
 		if ((uint32_t)args[0] >= COSY_SUBMIT_MAX_FD)
 			return false;
