@@ -153,19 +153,13 @@ static void sending(void)
 	enum { LARGE = 1 << 19 };
 	static char out[LARGE], in[2 * LARGE];
 	struct cosy_async op = { 0 };
-	size_t received = 0;
 	int fds[2];
 
 	for (size_t i = 0; i < LARGE; i++)
 		out[i] = (char)(i * 13 + (i >> 9));
 	open_pair(fds);
 	EQUAL(COSY_SPAWN(loop, send_twice(fds[0], out, LARGE), .op = &op), 0);
-	while (received < sizeof(in)) {
-		ssize_t n = recv(fds[1], in + received, sizeof(in) - received, MSG_DONTWAIT);
-
-		received += n > 0 ? (size_t)n : 0;
-		CHECK(cosy_wait(loop, 0, NULL) >= 0);
-	}
+	receive_from_loop(fds[1], in, sizeof(in));
 	EQUAL(result_of(loop, &op), LARGE * 11l);
 	EQUAL_BYTES(in, out, LARGE);
 	EQUAL_BYTES(in + LARGE, out, LARGE);

@@ -126,6 +126,15 @@ static void sent(struct cosy_async *op, const struct client *client, long result
 	EQUAL(client->error, error);
 }
 
+/* Let a function answer one request, and wait for the next one. */
+static void answer_one(struct cosy_async *op, struct client *client, const int fds[2])
+{
+	*client = client_of(fds[0], 5);
+	start(op, client);
+	ask(fds[1]);
+	takes(fds[1], 5);
+}
+
 static void requests(void (*open_both)(int fds[2]))
 {
 	struct cosy_async op = { 0 };
@@ -197,10 +206,7 @@ static void client_is_gone(void)
 
 	/* After the answer: the receive fails. */
 	open_tcp_pair(fds);
-	client = client_of(fds[0], 5);
-	start(&op, &client);
-	ask(fds[1]);
-	takes(fds[1], 5);
+	answer_one(&op, &client, fds);
 	settle();
 	EQUAL(setsockopt(fds[1], SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)), 0);
 	EQUAL(close(fds[1]), 0);
@@ -216,19 +222,13 @@ static void cancelled(void)
 
 	/* The answer was sent, and the next request is awaited. */
 	open_pair(fds);
-	client = client_of(fds[0], 5);
-	start(&op, &client);
-	ask(fds[1]);
-	takes(fds[1], 5);
+	answer_one(&op, &client, fds);
 	EQUAL(cosy_cancel(loop, &op), 0);
 	received(&op, &client, -1, ECANCELED);
 	EQUAL(recv(fds[1], answer, 1, MSG_DONTWAIT), -1);
 
 	/* The same, by the descriptor. */
-	client = client_of(fds[0], 5);
-	start(&op, &client);
-	ask(fds[1]);
-	takes(fds[1], 5);
+	answer_one(&op, &client, fds);
 	CHECK(cosy_cancel_fd(loop, fds[0]) > 0);
 	received(&op, &client, -1, ECANCELED);
 	EQUAL(recv(fds[1], answer, 1, MSG_DONTWAIT), -1);

@@ -45,6 +45,19 @@ static inline void settle(void)
 	}
 }
 
+/* Receive @size bytes while the loop executes what sends them. */
+static inline void receive_from_loop(int fd, char *in, size_t size)
+{
+	size_t received = 0;
+
+	while (received < size) {
+		ssize_t n = recv(fd, in + received, size - received, MSG_DONTWAIT);
+
+		received += n > 0 ? (size_t)n : 0;
+		CHECK(cosy_wait(loop, 0, NULL) >= 0);
+	}
+}
+
 /* Run a function to its end. */
 #define RESULT(...) \
 	({ \
