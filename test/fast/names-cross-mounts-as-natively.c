@@ -280,7 +280,10 @@ static void compare_all(const char *who)
 	fflush(stdout);
 }
 
-/* Mounts, unmounts and renames directories on the path of the main thread's names. */
+/*
+ * Mounts, unmounts and renames directories on the path of the main thread's names. Both mounts end
+ * at once: what the inner one covers must not outlive the outer one.
+ */
 static bool stop;
 
 static void *disturb(void *arg)
@@ -289,6 +292,7 @@ static void *disturb(void *arg)
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		make_mount("/race/mnt", 0, 0755);
 		make_dir("/race/mnt/dir", 0755);
+		make_mount("/race/mnt/dir", 0, 0755);
 		make_file("/race/mnt/dir/inner");
 		must(!rename("/race/there", "/race/away"), "rename");
 		sched_yield();

@@ -128,7 +128,8 @@ static __always_inline size_t cosy_component_len(const unsigned char *text,
 
 /*
  * Enter the file system that is mounted on @found, like handle_mounts() in fs/namei.c. The caller
- * is an RCU reader and has found it in descent->mnt, with the flags @flags.
+ * is an RCU reader and has found it in descent->mnt, with the flags @flags. Of what the caller has
+ * found before, only what pins @found is valid afterwards.
  *
  * Return: the root of the mount, which is descent->mnt now; the dentry of @found if nothing is
  * mounted on it in this mount namespace; NULL if the name needs the kernel's path walk: for
@@ -140,36 +141,40 @@ static noinline struct dentry *cosy_enter_mount(struct cosy_descent *descent,
 {
 	struct path covered = { .mnt = descent->mnt, .dentry = found->dentry };
 	struct cosy_path_mount *entered = &descent->mounts[descent->nmounts];
-	struct vfsmount *mnt;
 
 	if ((flags & DCACHE_MANAGED_DENTRY) != DCACHE_MOUNTED ||
 	    descent->nmounts == COSY_MOUNTS ||
-	    !cosy_has(COSY_NEEDS(lookup_mnt)))
-		return NULL;
-	mnt = cosy_internal(lookup_mnt)(&covered);
-	if (!mnt)
-		return covered.dentry;
-	descent->nmounts++;
-	descent->mnt = mnt;
-	entered->mnt = mnt;
-	entered->covered = NULL;
-	if (!lockref_get_not_dead(&covered.dentry->d_lockref))
+	    !cosy_has(COSY_NEEDS(lookup_mnt)) ||
+	    !lockref_get_not_dead(&covered.dentry->d_lockref))
 		return NULL;
 	entered->covered = covered.dentry;
-	if (read_seqcount_retry(&covered.dentry->d_seq, found->seq) ||
-	    READ_ONCE(mnt->mnt_root->d_flags) & DCACHE_MANAGED_DENTRY)
+	entered->mnt = NULL;
+	descent->nmounts++;
+	if (read_seqcount_retry(&covered.dentry->d_seq, found->seq))
 		return NULL;
-	return mnt->mnt_root;
+	/* If others unmount at that moment, it drops the last reference to a mount, which may sleep. */
+	rcu_read_unlock();
+	entered->mnt = cosy_internal(lookup_mnt)(&covered);
+	rcu_read_lock();
+	if (!entered->mnt)
+		return covered.dentry;
+	if (READ_ONCE(entered->mnt->mnt_root->d_flags) & DCACHE_MANAGED_DENTRY)
+		return NULL;
+	descent->mnt = entered->mnt;
+	return descent->mnt->mnt_root;
 }
 
-/* Drop the references to mounts. The caller is not an RCU reader. */
+/*
+ * Drop the references to mounts. The caller is not an RCU reader. The innermost is the first: what
+ * a mount covers is in the file system of the one before, which may end with the reference to it.
+ */
 static __always_inline void cosy_leave_mounts(const struct cosy_descent *descent)
 {
 	unsigned int i;
 
-	for (i = 0; unlikely(i < descent->nmounts); i++) {
-		dput(descent->mounts[i].covered);
-		mntput(descent->mounts[i].mnt);
+	for (i = descent->nmounts; unlikely(i); i--) {
+		mntput(descent->mounts[i - 1].mnt);
+		dput(descent->mounts[i - 1].covered);
 	}
 }
 
