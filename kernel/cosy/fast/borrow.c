@@ -176,6 +176,17 @@ static __always_inline size_t cosy_borrow(struct cosy_env *env,
 	return len;
 }
 
+/*
+ * Return true if others may change the pages before the write copies them, or see the position of
+ * the file and change them then: natively the process has a copy.
+ */
+static __always_inline bool cosy_is_changeable(const struct file *file)
+{
+	const struct inode *inode = file_inode(file);
+
+	return inode_is_open_for_write(inode) || cosy_sb_is_watched(inode->i_sb);
+}
+
 /* Like cosy_transfer_fn, for a read that borrows. */
 static __always_inline long cosy_read_borrowing(struct cosy_state *st,
 						const struct cosy_insn *ip,
@@ -189,8 +200,8 @@ static __always_inline long cosy_read_borrowing(struct cosy_state *st,
 	/* The buffer was overwritten, or its content is not needed. */
 	if (likely(st->env.borrowed) && unlikely(st->env.borrowed->len))
 		cosy_borrowed_drop(st->env.borrowed);
-	if (unlikely(!cosy_is_cached(file) || !count ||
-		     count > COSY_BORROW_MAX ||
+	if (unlikely(!cosy_is_cached(file) || cosy_is_changeable(file) ||
+		     !count || count > COSY_BORROW_MAX ||
 		     !cosy_access_ok(u64_to_user_ptr(addr), count)))
 		return cosy_read_file(file, addr, count, pos);
 	ret = rw_verify_area(READ, file, pos, count);
