@@ -26,8 +26,7 @@
  * cosy_is_plain_file() - test whether a file behaves like a file on a local disk
  * @file: the file
  *
- * For such a file i_size is its real size, and lseek() inside it only sets the position. Some file
- * systems do more.
+ * For such a file i_size is its real size. Some file systems have to ask a server for it.
  *
  * Return: true if it does.
  */
@@ -300,6 +299,13 @@ static __always_inline long cosy_transfer(struct cosy_state *st,
 			cosy_plain_write(st, ip, file, pos);
 }
 
+/* Return true if lseek() to @pos only sets the position. On XFS it fails after a shutdown. */
+static bool cosy_only_sets_position(const struct file *file, loff_t pos)
+{
+	return cosy_is_plain_file(file) && pos >= 0 && pos <= i_size_read(file_inode(file)) &&
+	       file_inode(file)->i_sb->s_magic != XFS_SUPER_MAGIC;
+}
+
 /* Make the lseek at @ip, and the read or write of the same file at @next. */
 static __always_inline struct cosy_made
 cosy_seek_and(struct cosy_state *st, const struct cosy_insn *ip,
@@ -317,8 +323,7 @@ cosy_seek_and(struct cosy_state *st, const struct cosy_insn *ip,
 	    unlikely(!cosy_env_may_fast(current_thread_info(), st, next)))
 		return cosy_fast_lseek(st, ip);
 	io = cosy_io_get_pos(st, ip);
-	if (unlikely(!io.file || !cosy_is_plain_file(io.file) || pos < 0 ||
-		     pos > i_size_read(file_inode(io.file)))) {
+	if (unlikely(!io.file || !cosy_only_sets_position(io.file, pos))) {
 		cosy_io_put(&io);
 		return cosy_fast_lseek(st, ip);
 	}
