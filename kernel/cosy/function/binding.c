@@ -32,6 +32,12 @@
 /* Maximum of programs that a function of a compound has, one for each segment. */
 #define MAX_BINDINGS	1024
 
+/*
+ * What a user is charged for a binding, which keeps the mm of a process that has ended: with its
+ * page directory, which mitigations double.
+ */
+#define BINDING_CHARGE	(sizeof(struct cosy_binding) + sizeof(struct mm_struct) + 2 * PAGE_SIZE)
+
 /* True if this kernel has all that user functions need. */
 bool cosy_functions_work __ro_after_init;
 
@@ -58,7 +64,7 @@ void cosy_binding_free(struct cosy_binding *binding)
 	cosy_prog_part(binding->prog->aux);
 	bpf_prog_put(binding->prog);
 	mmdrop(binding->mm);
-	cosy_quota_uncharge(binding->owner, sizeof(*binding));
+	cosy_quota_uncharge(binding->owner, BINDING_CHARGE);
 	kfree(binding);
 }
 
@@ -167,7 +173,7 @@ static struct cosy_binding *cosy_binding_make(const struct cosy_bind *bind)
 	err = -EINVAL;
 	if (!cosy_prog_fits(prog) || !cosy_prog_join(prog->aux))
 		goto put;
-	err = cosy_quota_charge(cosy_quota_owner(), sizeof(*binding));
+	err = cosy_quota_charge(cosy_quota_owner(), BINDING_CHARGE);
 	if (err)
 		goto part;
 	err = -ENOMEM;
@@ -193,7 +199,7 @@ static struct cosy_binding *cosy_binding_make(const struct cosy_bind *bind)
 free:
 	kfree(binding);
 uncharge:
-	cosy_quota_uncharge(cosy_quota_owner(), sizeof(*binding));
+	cosy_quota_uncharge(cosy_quota_owner(), BINDING_CHARGE);
 part:
 	cosy_prog_part(prog->aux);
 put:
