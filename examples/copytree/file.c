@@ -26,7 +26,7 @@ struct job {
 	struct files *files;
 	struct job *next_unused;
 	char *from, *to;
-	struct stat status;
+	struct stat status, opened;	/* by its name, and then of what was opened */
 	struct timespec times[2];
 	int in, out;
 	size_t filled, written;		/* bytes of the buffer */
@@ -48,6 +48,8 @@ static const char *remedy(int number)
 		return " (use fewer --jobs, or a higher ulimit -n)";
 	case ENAMETOOLONG:
 		return " (copy its directory by itself)";
+	case ESTALE:
+		return " (it was replaced while the tree was copied)";
 	default:
 		return "";
 	}
@@ -137,6 +139,8 @@ static void done_mode(struct cosy_async *op)
 
 	if (is_over(job, "cannot preserve the permissions of %s", job->to))
 		return;
+	job->times[0] = job->status.st_atim;
+	job->times[1] = job->status.st_mtim;
 	op->done = done_times;
 	cosy_async_futimens(job->files->loop, op, job->out, job->times);
 }
@@ -212,6 +216,31 @@ static void done_create(struct cosy_async *op)
 		read_some(job);
 }
 
+/*
+ * A directory of the path may have become a symbolic link meanwhile, for which O_NOFOLLOW does nothing.
+ * Then the name leads to a file that the owner of the tree may not even read.
+ */
+static bool was_replaced(const struct job *job)
+{
+	return job->opened.st_dev != job->status.st_dev ||
+	       job->opened.st_ino != job->status.st_ino || !S_ISREG(job->opened.st_mode);
+}
+
+static void done_status(struct cosy_async *op)
+{
+	struct job *job = op->data;
+
+	if (op->result >= 0 && was_replaced(job))
+		op->result = -ESTALE;
+	if (is_over(job, "cannot copy %s", job->from))
+		return;
+	/* A number may have a new file. The copy has the owner of what it was read from. */
+	job->status = job->opened;
+	op->done = done_create;
+	cosy_async_open(job->files->loop, op, job->to,
+			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
 static void done_open(struct cosy_async *op)
 {
 	struct job *job = op->data;
@@ -220,9 +249,8 @@ static void done_open(struct cosy_async *op)
 		job->in = (int)op->result;
 	if (is_over(job, "cannot open %s for reading", job->from))
 		return;
-	op->done = done_create;
-	cosy_async_open(job->files->loop, op, job->to,
-			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	op->done = done_status;
+	cosy_async_fstat(job->files->loop, op, job->in, &job->opened);
 }
 
 static void done_signal(struct cosy_async *op)
@@ -299,11 +327,10 @@ void files_copy(struct files *files, const char *from, const char *to,
 	if (!job->from || !job->to)
 		error(1, errno, "cannot go on");
 	job->status = *status;
-	job->times[0] = status->st_atim;
-	job->times[1] = status->st_mtim;
 	job->in = job->out = -1;
+	/* O_NONBLOCK: it may have become a FIFO without a writer. */
 	cosy_async_open(files->loop, &job->op, job->from,
-			O_RDONLY | O_NOFOLLOW | O_CLOEXEC, 0);
+			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
 }
 
 void files_wait(struct files *files)

@@ -55,9 +55,9 @@ void files_init(struct files *files, unsigned int jobs);
  * files_copy() - copy a file, now or later; does nothing after a signal
  * @from:   the source; copied
  * @to:     the copy, which must not exist; copied
- * @status: of @from; the copy gets its mode, owner and times
+ * @status: of @from; another file that has its name when it is opened is not copied
  *
- * An incomplete copy is removed.
+ * The copy gets the mode, owner and times of the file. An incomplete copy is removed.
  */
 void files_copy(struct files *files, const char *from, const char *to,
 		const struct stat *status);
