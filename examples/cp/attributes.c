@@ -48,7 +48,7 @@ static int set_list(const char *to, int fd, const char *name, const void *list,
 }
 
 /* Copies the mode and the list. Mode bits that are not in a list are set before. */
-static int copy_mode(const char *from, const char *to, int fd, mode_t mode)
+static int copy_mode(const char *from, int in, const char *to, int fd, mode_t mode)
 {
 	struct plain_list plain = plain_list_of(mode);
 	char list[XATTR_SIZE_MAX];
@@ -56,7 +56,8 @@ static int copy_mode(const char *from, const char *to, int fd, mode_t mode)
 
 	if (mode & SET_ID_BITS && set_mode(to, fd, mode) < 0)
 		return -1;
-	size = getxattr(from, ACCESS_LIST, list, sizeof(list));
+	size = in < 0 ? getxattr(from, ACCESS_LIST, list, sizeof(list)) :
+			fgetxattr(in, ACCESS_LIST, list, sizeof(list));
 	if (size > 0)
 		return set_list(to, fd, ACCESS_LIST, list, size);
 	/* This removes a list that @to has inherited from its directory. */
@@ -80,7 +81,7 @@ static int copy_default_list(const char *from, const char *to)
 	return 0;
 }
 
-enum copy_result attributes_copy(const char *from, const char *to, int fd,
+enum copy_result attributes_copy(const char *from, int in, const char *to, int fd,
 				 const struct stat *status)
 {
 	struct timespec times[2] = { status->st_atim, status->st_mtim };
@@ -101,7 +102,7 @@ enum copy_result attributes_copy(const char *from, const char *to, int fd,
 	}
 	if (S_ISLNK(status->st_mode))
 		return COPY_DONE;
-	if (copy_mode(from, to, fd, mode) < 0 ||
+	if (copy_mode(from, in, to, fd, mode) < 0 ||
 	    (S_ISDIR(status->st_mode) && copy_default_list(from, to) < 0))
 		return COPY_MODE_FAILED;
 	return COPY_DONE;

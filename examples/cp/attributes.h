@@ -13,6 +13,7 @@
  * attributes_copy() - copy times, owner, mode and access control list of another file;
  *		       stops at the first failure
  * @from:   the other file
+ * @in:     the same, open, or -1: its name may have another file meanwhile
  * @to:     the file; a symbolic link is not followed
  * @fd:     the same, open, or -1
  * @status: of @from
@@ -22,7 +23,7 @@
  *
  * Return: COPY_DONE, or the failure with its errno.
  */
-enum copy_result attributes_copy(const char *from, const char *to, int fd,
+enum copy_result attributes_copy(const char *from, int in, const char *to, int fd,
 				 const struct stat *status);
 
 #endif /* ATTRIBUTES_H */

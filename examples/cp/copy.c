@@ -66,22 +66,22 @@ static inline void fail(struct copy_file *file, enum copy_result result)
 	file->error = errno;
 }
 
-/* Copies the attributes of the source to @out. */
-static inline void copy_attributes(struct copy_file *file, int out,
+/* Copies the attributes of the source, which is open, to @out. */
+static inline void copy_attributes(struct copy_file *file, int in, int out,
 				   const struct stat *status)
 {
-	enum copy_result result = attributes_copy(file->from, file->to, out, status);
+	enum copy_result result = attributes_copy(file->from, in, file->to, out, status);
 
 	if (result != COPY_DONE)
 		fail(file, result);
 }
 
 /* Completes the destination. */
-static inline void end_destination(struct copy_file *file, int out, bool preserve,
+static inline void end_destination(struct copy_file *file, int in, int out, bool preserve,
 				   const struct stat *status)
 {
 	if (preserve)
-		copy_attributes(file, out, status);
+		copy_attributes(file, in, out, status);
 	if (close(out) < 0 && file->result == COPY_WAITING)
 		fail(file, COPY_WRITE_FAILED);
 }
@@ -214,7 +214,7 @@ static bool copy_files(struct copy *copy)
 		}
 		if (n < 0)
 			fail(file, COPY_READ_FAILED);
-		end_destination(file, out, options.preserve, &status);
+		end_destination(file, in, out, options.preserve, &status);
 		out = -1;
 close_in:
 		close(in);
@@ -389,7 +389,7 @@ static void copy_special(struct copy *copy)
 		copy_buffered(copy, file, true);
 	else
 		copy_sparse(copy, file);
-	end_destination(file, copy->out, copy->options.preserve, &copy->status);
+	end_destination(file, copy->in, copy->out, copy->options.preserve, &copy->status);
 	close(copy->in);
 	copy->in = copy->out = -1;
 	copy->done++;

@@ -178,7 +178,7 @@ static void report(void *context, const struct copy_file *file)
  */
 static void preserve(const char *from, const char *to, const struct stat *status)
 {
-	enum copy_result result = attributes_copy(from, to, -1, status);
+	enum copy_result result = attributes_copy(from, -1, to, -1, status);
 
 	if (result != COPY_DONE)
 		complain(errno, failures[result].format, to);
