@@ -143,14 +143,16 @@ static void enter_root(const struct worker_files *files)
 
 	if (config.user && !user)
 		error(1, 0, "there is no user %s", config.user);
+	/* Reads files, and loads libraries, by their names: not those of the directory that is served. */
+	if (user && initgroups(user->pw_name, user->pw_gid))
+		error(1, errno, "cannot enter the groups of user %s", config.user);
 	if (fchdir(files->root))
 		error(1, errno, "cannot enter %s", config.root);
 	use_module();
 	file_set_root(config.chroot ? -1 : files->root);
 	if (config.chroot && chroot("."))
 		error(1, errno, "cannot make %s the root directory (--no-chroot)", config.root);
-	if (user && (initgroups(user->pw_name, user->pw_gid) || setgid(user->pw_gid) ||
-		     setuid(user->pw_uid)))
+	if (user && (setgid(user->pw_gid) || setuid(user->pw_uid)))
 		error(1, errno, "cannot become user %s", config.user);
 	if (user && user->pw_uid && (!setuid(0) || !seteuid(0)))
 		error(1, 0, "the rights of root cannot be dropped");

@@ -7,6 +7,7 @@ usage: requests.py HTTPD [PART...]
 
 import email.utils
 import os
+import pwd
 import socket
 import sys
 import time
@@ -32,6 +33,7 @@ def make_files(server):
     server.write("d/.htpasswd", b"hidden")
     server.write("denied", b"denied")
     os.chmod(server.path("denied"), 0)
+    server.write("etc/group", b"outsiders:x:4242:nobody\n")
     with open(os.path.join(server.directory, "outside"), "w") as file:
         file.write("outside")
     os.symlink("../../outside", server.path("d/out"))
@@ -75,6 +77,20 @@ def check_names(server):
         check(answer.status == status, f"{target[:60]}: {status}, but {answer.status}")
         check(body is None or answer.body == body, f"{target}: the right contents")
     check(server.get("/denied").status == 403, "a file that may not be read")
+
+
+def check_rights(server):
+    """A worker has the rights of its user, and none that a file of the directory names."""
+    if os.geteuid():
+        return
+    user = pwd.getpwnam("nobody")
+    with open(f"/proc/{server.workers()[0]}/status") as status:
+        fields = dict(line.split(":", 1) for line in status)
+    for name, number in ("Uid", user.pw_uid), ("Gid", user.pw_gid):
+        check(fields[name].split() == [str(number)] * 4, f"{name} is {number}: {fields[name]}")
+    groups = sorted(os.getgrouplist("nobody", user.pw_gid))
+    check(sorted(map(int, fields["Groups"].split())) == groups, f"groups {groups}: {fields['Groups']}")
+    check(int(fields["CapEff"], 16) == 0, f"no capabilities: {fields['CapEff']}")
 
 
 def check_fields(server):
@@ -284,7 +300,7 @@ def main():
     server = Server(sys.argv[1])
     make_files(server)
     server.start()
-    for part in (check_names, check_fields, check_ranges, check_conditions, check_connections,
+    for part in (check_names, check_rights, check_fields, check_ranges, check_conditions, check_connections,
                  check_malformed, check_log):
         if not sys.argv[2:] or part.__name__[6:] in sys.argv[2:]:
             part(server)
