@@ -245,13 +245,17 @@ static void lingered(struct cosy_async *op)
 
 static void complete(struct connection *c)
 {
-	const bool kept = c->reply->keep, whole = c->in->request.complete;
+	const struct request *request = &c->in->request;
+	const bool kept = c->reply->keep, more = incoming_has_next(c->in);
+	/* A client that has said so sends nothing more. All others may have sent requests meanwhile. */
+	const bool is_last = request->complete && !more &&
+			     !llhttp_should_keep_alive(&request->parser);
 
 	drop_reply(c);
 	/* What has been received is answered, although the worker is to end. */
-	if (kept && (!worker.draining || incoming_has_next(c->in)))
+	if (kept && (!worker.draining || more))
 		next_request(c);
-	else if (whole)
+	else if (is_last)
 		end(c);
 	else
 		linger(c);
@@ -266,7 +270,8 @@ static void transfer(struct connection *c)
 
 	/* If the file has become shorter, only the end of the connection can tell. */
 	if (n == 0 || (n < 0 && errno != EAGAIN)) {
-		end(c);
+		drop_reply(c);
+		linger(c);
 		return;
 	}
 	reply->body += n > 0 ? n : 0;

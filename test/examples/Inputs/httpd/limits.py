@@ -15,6 +15,7 @@ import time
 from server import Server, check, until
 
 LARGE = bytes(range(251)) * 40000
+MEDIUM = bytes(range(250)) * 8
 
 
 def check_times(server):
@@ -92,6 +93,30 @@ def check_connections(server):
         check(client.answer().body == b"small", "the others are served then")
         client.close()
     server.stop()
+
+
+def check_last_answers(server):
+    """The answers before the end of a connection arrive, although the client has sent more than is answered."""
+    good, odd = "GET /medium HTTP/1.1\r\nHost: x\r\n\r\n", "GET /medium HTTP/1.1\r\n\r\n"
+    for options, requests, statuses in [
+        (["--requests=10"], good * 200, [200] * 10),
+        ([], good * 9 + odd + good * 200, [200] * 9 + [400]),
+        ([], good * 9 + "x" + good * 200, [200] * 9 + [400]),
+    ]:
+        lines = read(server.log).count("\n") if os.path.exists(server.log) else 0
+        server.start(*options)
+        # The answers wait in the server's kernel, and a reset would remove them.
+        client = server.client(receive_buffer=4096)
+        client.send(requests)
+        until(lambda: read(server.log).count("\n") == lines + 10, "ten answers are sent")
+        until(lambda: idle(server), "the server has closed the connection")
+        for i, status in enumerate(statuses):
+            answer = client.answer()
+            check(answer.status == status, f"answer {i}: {status}, but {answer.status}")
+            check(status != 200 or answer.body == MEDIUM, f"answer {i} is whole")
+        check(answer.fields["connection"] == "close" and client.ended(), "the tenth is the last one")
+        client.close()
+        server.stop()
 
 
 def check_rate(server):
@@ -260,8 +285,9 @@ def check_files(server):
 def main():
     server = Server(sys.argv[1])
     server.write("small", b"small")
+    server.write("medium", MEDIUM)
     server.write("large", LARGE)
-    for part in (check_times, check_drip, check_connections, check_rate, check_buffers, check_stopped,
+    for part in (check_times, check_drip, check_connections, check_last_answers, check_rate, check_buffers, check_stopped,
                  check_stuck, check_descriptors, check_vanishing, check_files):
         if not sys.argv[2:] or part.__name__[6:] in sys.argv[2:]:
             part(server)
