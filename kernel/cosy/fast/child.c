@@ -152,7 +152,7 @@ static noinline struct dentry *cosy_enter_mount(struct cosy_descent *descent,
 	descent->nmounts++;
 	if (read_seqcount_retry(&covered.dentry->d_seq, found->seq))
 		return NULL;
-	/* If others unmount at that moment, it drops the last reference to a mount, which may sleep. */
+	/* If others unmount at that moment, it drops the last reference, which may sleep. */
 	rcu_read_unlock();
 	entered->mnt = cosy_internal(lookup_mnt)(&covered);
 	rcu_read_lock();
