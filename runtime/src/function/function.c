@@ -471,7 +471,10 @@ static bool consider(struct state *state, struct program *program,
 	return bind(state, program, binding, handle, number);
 }
 
-/* Return the program for the segment of the pointers, or NULL. */
+/*
+ * Return the program for the segment of the pointers, or NULL. In a child process the programs of its
+ * parent would use the parent's memory: the child's segments have no arena.
+ */
 static struct program *program_for(const struct state *state,
 				   const uint64_t *args)
 {
@@ -481,6 +484,8 @@ static struct program *program_for(const struct state *state,
 	for (; program; program = program->next) {
 		uint64_t base = (uintptr_t)program->segment->base;
 
+		if (program->segment->map < 0)
+			continue;
 		for (i = 0; i < state->function->nargs; i++)
 			if (state->function->pointers >> i & 1 && args[i] &&
 			    (args[i] ^ base) >> 32)
