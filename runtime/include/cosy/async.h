@@ -278,7 +278,7 @@ int cosy_wait(struct cosy_loop *loop, unsigned int min,
  * Other operations that complete meanwhile are delivered.
  *
  * Return: 0: @op is complete; -ETIME: it is not, after the timeout; -EBADF, -EINTR,
- * -EINVAL (@timeout), -EPERM; -ECANCELED: cosy_loop_stop() was called.
+ * -EINVAL (@timeout), -EPERM (as cosy_wait()); -ECANCELED: cosy_loop_stop() was called.
  */
 int cosy_wait_for(struct cosy_loop *loop, const struct cosy_async *op,
 		  const struct timespec *timeout);
@@ -292,7 +292,7 @@ int cosy_wait_for(struct cosy_loop *loop, const struct cosy_async *op,
  * @timeout: the maximum time to wait; NULL: no limit
  *
  * Return: how many are complete, less than @min after the timeout and after
- * cosy_loop_stop(); -EBADF, -EINTR, -EINVAL (@min or @timeout), -EPERM.
+ * cosy_loop_stop(); -EBADF, -EINTR, -EINVAL (@min or @timeout), -EPERM (as cosy_wait()).
  */
 int cosy_wait_some(struct cosy_loop *loop, struct cosy_async *const *ops,
 		   unsigned int count, unsigned int min,
@@ -304,8 +304,8 @@ int cosy_wait_some(struct cosy_loop *loop, struct cosy_async *const *ops,
  *
  * Continues after signal handlers.
  *
- * Return: 0: nothing is outstanding; 1: cosy_loop_stop() was called; -EPERM; -EBADF: the
- * program has closed the loop's descriptors.
+ * Return: 0: nothing is outstanding; 1: cosy_loop_stop() was called; -EPERM, as cosy_wait();
+ * -EBADF: the program has closed the loop's descriptors.
  */
 int cosy_loop_run(struct cosy_loop *loop);
 

@@ -122,8 +122,9 @@ ssize_t cosy_unlink_many(int dirfd, const char *const *paths, size_t count,
  * 16 KiB of stack.
  *
  * Return: 0; or a negative errno: of the system call that failed, -EISDIR if the
- * source is a directory, -EINVAL if source or destination is another file that is
- * not regular, if both are one file, or for unknown @flags.
+ * source or the destination is a directory, -EINVAL if one of them is another file
+ * that is not regular, if both are one file, or for unknown @flags; -ENXIO if the
+ * destination is a FIFO without a reader.
  */
 int cosy_copy_file(int from_dirfd, const char *from, int to_dirfd,
 		   const char *to, int flags, off_t *copied);
