@@ -51,7 +51,7 @@ static const char usage[] =
 	"             and measure it; cosy compare --help lists its options\n"
 	"  top        show which processes run compounds, and why these leave the\n"
 	"             kernel; cosy top --help lists its options\n"
-	"  stat       show the loops of asynchronous operations, and their activity; cosy\n"
+	"  stat       show the loops, shares and teams of processes, and what they do; cosy\n"
 	"             stat --help lists its options\n"
 	"  uninstall  remove what ./cosy install has installed with this command\n"
 	"\n"
