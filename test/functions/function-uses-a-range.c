@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * function-uses-a-range.c - an isolated function uses memory of a range: the ranges are in a block of the
+ * function-uses-a-range.c - a user function uses memory of a range: the ranges are in a block of the
  * function's segment.
  */
 // RUN: %clang -O2 -Wall -Werror -Rpass=cosy %s -o %t -L%lib -l:libcosy.a

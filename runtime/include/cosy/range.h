@@ -59,7 +59,7 @@ struct cosy_range {
  * @count:	 maximum number of ranges; 0: 1024. @count * @size is at most 2^46
  * @ready:	 number of ranges that are populated at once; others are when they are first taken
  * @memory:	 @count * @size bytes of the program, populated and aligned to pages, for all ranges; it
- *		 must outlive them. Memory of cosy_aligned_alloc() (cosy.h) can be used by isolated
+ *		 must outlive them. Memory of cosy_aligned_alloc() (cosy.h) can be used by user
  *		 functions. NULL: address space is reserved
  */
 struct cosy_ranges_options {

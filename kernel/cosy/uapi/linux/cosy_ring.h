@@ -152,7 +152,7 @@ struct cosy_ring_done {
  *		   a kind for which entries cannot wait, or there is no memory; it would have to
  *		   wait for a disk, or close what others may wait for. After a send, a receive, a
  *		   read() or a close(), nothing else is made in this entry into the loop: those
- *		   behind it may be for the same file. After any other call, a close(), dup2(),
+ *		   after it may be for the same file. After any other call, a close(), dup2(),
  *		   dup3() or close_range() is given back, too
  *
  * A send that is given back may have sent a part of its data: @flags has the number of bytes. If
