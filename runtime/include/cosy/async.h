@@ -167,7 +167,7 @@ int cosy_async_reply(struct cosy_loop *loop, struct cosy_async *op, int fd,
 /**
  * cosy_loop_buffers() - give a loop buffers for cosy_async_receive()
  * @loop:   the loop
- * @memory: @count buffers, one behind the other. It belongs to the loop until that is destroyed
+ * @memory: @count buffers, one after the other. It belongs to the loop until that is destroyed
  * @size:   bytes of each, at most INT_MAX
  * @count:  how many, at most as many as operations can be outstanding
  *
@@ -356,8 +356,8 @@ struct cosy_async *cosy_colour(struct cosy_coloured *coloured, uint64_t colour,
  * cosy_loop_cpus() - let other processors execute the operations of a loop
  * @loop:  the loop
  * @cpus:  the numbers of processors, each of them one on which the calling thread may run
- * @count: how many, at most 64; 0: all on which the calling thread may run, but the
- *	   one on which it runs, if there are others
+ * @count: how many, at most 64; 0: all on which the calling thread may run, except the
+ *	   one on which it runs if there are others
  *
  * For each processor a thread is started that runs on it alone, with a syscall page of its
  * own, and the threads for calls that block which it needs. From then on operations that

@@ -14,10 +14,11 @@
  * of its own. A program has one for each worker, connection or function that uses descriptors alone,
  * and nothing else sees them.
  *
- * A descriptor of a share is a number that no open() returns: only the functions of this header take
- * it, and operations and functions of loops (cosy/async.h), all others fail with EBADF. Functions return -errno. They are thread-safe, and several threads may
- * use a share, which then share its lock. A child of fork() cannot use the shares of its parent, and does
- * not have their descriptors; exec() closes them. All descriptors of a share are closed with it.
+ * A descriptor of a share is a number that no open() returns. Only the functions of this header, and
+ * operations and functions of loops (cosy/async.h), take it. All others fail with EBADF. Functions return
+ * -errno and are thread-safe. Threads that use one share also share its lock. A child of fork() cannot use
+ * the shares of its parent, and does not have their descriptors; exec() closes them. All descriptors of a
+ * share are closed with it.
  *
  * With the module, a share is a table in the kernel (linux/cosy_share.h). Without it, and if
  * COSY_EXECUTOR=user is set, it is one in libcosy, and its files are in the process's table, too.

@@ -119,10 +119,10 @@ static inline bool cosy_submit_begin_op(struct cosy_submit *s, const struct cosy
 }
 
 /** cosy_submit_write() - write an entry with @n arguments; a call does not read the others */
-__attribute__((always_inline)) static inline void cosy_submit_write(struct cosy_submit *s, struct cosy_submit_entry *entry,
-				     struct cosy_async *op, uint32_t slot, uint32_t nr,
-				     unsigned int n, uint64_t a0, uint64_t a1, uint64_t a2,
-				     uint64_t a3, uint64_t a4, uint64_t a5)
+__attribute__((always_inline)) static inline void
+cosy_submit_write(struct cosy_submit *s, struct cosy_submit_entry *entry, struct cosy_async *op,
+		  uint32_t slot, uint32_t nr, unsigned int n, uint64_t a0, uint64_t a1, uint64_t a2,
+		  uint64_t a3, uint64_t a4, uint64_t a5)
 {
 	entry->nr = nr;
 	entry->flags = 0;
@@ -147,9 +147,9 @@ __attribute__((always_inline)) static inline void cosy_submit_write(struct cosy_
 }
 
 /** cosy_submit_add_call() - add a call with @n arguments to the ring, whose use has begun */
-__attribute__((always_inline)) static inline void cosy_submit_add_call(struct cosy_submit *s, struct cosy_async *op, uint32_t nr,
-					unsigned int n, uint64_t a0, uint64_t a1, uint64_t a2,
-					uint64_t a3, uint64_t a4, uint64_t a5)
+__attribute__((always_inline)) static inline void
+cosy_submit_add_call(struct cosy_submit *s, struct cosy_async *op, uint32_t nr, unsigned int n,
+		     uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)
 {
 	if (!op)
 		s->quiet++;
@@ -158,8 +158,9 @@ __attribute__((always_inline)) static inline void cosy_submit_add_call(struct co
 }
 
 /** cosy_submit_add_receive() - add a recvfrom() without an address to the ring */
-__attribute__((always_inline)) static inline void cosy_submit_add_receive(struct cosy_submit *s, struct cosy_async *op, uint32_t fd,
-					   uint64_t buffer, uint64_t size, uint64_t flags)
+__attribute__((always_inline)) static inline void
+cosy_submit_add_receive(struct cosy_submit *s, struct cosy_async *op, uint32_t fd, uint64_t buffer,
+			uint64_t size, uint64_t flags)
 {
 	cosy_submit_write(s, &s->receives[s->receives_tail++ & s->mask], op,
 			  COSY_SUBMIT_RING | COSY_SUBMIT_RECEIVE | fd, 45 /* recvfrom */, 5, fd,
