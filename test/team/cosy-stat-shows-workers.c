@@ -54,8 +54,8 @@ int main(int argc, char **argv)
 	usleep(50000);
 	// CHECK: idle
 	// CHECK: PID COMMAND TEAM WORKER THREAD QUEUED RAN STOLEN SENT DROPPED OLDEST_MS RUNS_MS COLOUR
-	// CHECK-NEXT: [[#PID:]] shown.c.tmp [[#TEAM:]] 0 [[#FIRST:]] 0 0 0 0 0 0 -
-	// CHECK-NEXT: [[#PID]] shown.c.tmp [[#TEAM]] 1 [[#]] 0 0 0 0 0 0 -
+	// CHECK-NEXT: [[#PID:]] cosy-stat-shows [[#TEAM:]] 0 [[#FIRST:]] 0 0 0 0 0 0 -
+	// CHECK-NEXT: [[#PID]] cosy-stat-shows [[#TEAM]] 1 [[#]] 0 0 0 0 0 0 -
 	// CHECK: status 0
 	show("idle");
 	EQUAL(cosy_team_call(team, 0xabc, does_not_return, NULL), 0);
@@ -68,8 +68,8 @@ int main(int argc, char **argv)
 	usleep(300000);
 	// CHECK: stuck
 	// CHECK: COLOUR
-	// CHECK-DAG: [[#PID]] shown.c.tmp [[#TEAM]] [[#]] [[#]] 0 0 0 0 0 0 {{[2-9][0-9][0-9]|[0-9][0-9][0-9][0-9]+}} 0xabc
-	// CHECK-DAG: [[#PID]] shown.c.tmp [[#TEAM]] [[#]] [[#]] 0 100 {{.*}} {{-|[0-9]+ .*}}
+	// CHECK-DAG: [[#PID]] cosy-stat-shows [[#TEAM]] [[#]] [[#]] 0 0 0 0 0 0 {{[2-9][0-9][0-9]|[0-9][0-9][0-9][0-9]+}} 0xabc
+	// CHECK-DAG: [[#PID]] cosy-stat-shows [[#TEAM]] [[#]] [[#]] 0 100 {{.*}} {{-|[0-9]+ .*}}
 	// CHECK: status 0
 	show("stuck");
 	go_on = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * operations-in-shares-that-end CONNECTIONS WORKERS - receives in shares that random actions end.
+ * share-that-ends-completes-its-operations CONNECTIONS WORKERS - receives in shares that random actions end.
  *
  * Each colour makes a share with a connection, and receives there. Then it sends a byte, closes the peer or the
  * descriptor, cancels the receive, or destroys the share, or lets another worker destroy it. Each receive

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * conditions.c - functions that are thin only with some arguments (COSY_LIBC_IF) are system calls
+ * conditionally-thin-functions-act-as-natively.c - functions that are thin only with some arguments (COSY_LIBC_IF) are system calls
  * with these, otherwise up-calls. The compound compares arguments that the compiler does not know.
  * In all cases they have the native effect.
  */
@@ -40,7 +40,7 @@ static int owner_of(int fd)
 
 	COSY_START;
 	r = getpid();
-	// ALL: conditions.c:[[@LINE+1]]:{{.*}} call of fcntl; {{.*}}; with these arguments it is not only a system call
+	// ALL: conditionally-thin-functions-act-as-natively.c:[[@LINE+1]]:{{.*}} call of fcntl; {{.*}}; with these arguments it is not only a system call
 	r = fcntl(fd, F_GETOWN);
 	COSY_END;
 	return r;
@@ -52,7 +52,7 @@ static __attribute__((noinline)) int any_fcntl(int fd, int cmd)
 
 	COSY_START;
 	r = getpid();
-	// ALL: conditions.c:[[@LINE+1]]:{{.*}} call of fcntl; {{.*}}; only with arguments with which it is not only a system call
+	// ALL: conditionally-thin-functions-act-as-natively.c:[[@LINE+1]]:{{.*}} call of fcntl; {{.*}}; only with arguments with which it is not only a system call
 	r = fcntl(fd, cmd, 0);
 	COSY_END;
 	return r;
@@ -65,7 +65,7 @@ static __attribute__((noinline)) long entries(int fd, size_t size, uint16_t smal
 	COSY_START;
 	r = getdents64(fd, buf, sizeof(buf));
 	r += getdents64(fd, buf, small);
-	// ALL: conditions.c:[[@LINE+1]]:{{.*}} call of getdents64
+	// ALL: conditionally-thin-functions-act-as-natively.c:[[@LINE+1]]:{{.*}} call of getdents64
 	r += getdents64(fd, buf, size);
 	COSY_END;
 	return r;
@@ -77,7 +77,7 @@ static __attribute__((noinline)) int modes(int fd, int flags)
 
 	COSY_START;
 	r = fchmodat(fd, ".", 0755, 0);
-	// ALL: conditions.c:[[@LINE+1]]:{{.*}} call of fchmodat
+	// ALL: conditionally-thin-functions-act-as-natively.c:[[@LINE+1]]:{{.*}} call of fchmodat
 	r += fchmodat(fd, ".", 0755, flags);
 	COSY_END;
 	return r;
@@ -89,7 +89,7 @@ static __attribute__((noinline)) int times_of(int fd, const char *name)
 
 	COSY_START;
 	r = utimensat(fd, ".", NULL, 0);
-	// ALL: conditions.c:[[@LINE+1]]:{{.*}} call of utimensat
+	// ALL: conditionally-thin-functions-act-as-natively.c:[[@LINE+1]]:{{.*}} call of utimensat
 	r += utimensat(fd, name, NULL, 0);
 	COSY_END;
 	return r;
@@ -101,7 +101,7 @@ static __attribute__((noinline)) int descriptor_times(int fd)
 
 	COSY_START;
 	r = getpid();
-	// ALL: conditions.c:[[@LINE+1]]:{{.*}} call of futimens
+	// ALL: conditionally-thin-functions-act-as-natively.c:[[@LINE+1]]:{{.*}} call of futimens
 	r = futimens(fd, NULL);
 	COSY_END;
 	return r;
@@ -110,11 +110,11 @@ static __attribute__((noinline)) int descriptor_times(int fd)
 /* Makes the calls with arguments with which they are thin. */
 static int thin(int fd)
 {
-	// THIN: {{^}}cosy: {{.*}}conditions.c:{{[0-9]+}}: executor=user runs=1 syscalls=2 entries=0{{$}}
-	// THIN-NEXT: {{^}}cosy: {{.*}}conditions.c:{{[0-9]+}}: executor=user runs=1 syscalls=3 entries=0{{$}}
-	// THIN-NEXT: {{^}}cosy: {{.*}}conditions.c:{{[0-9]+}}: executor=user runs=1 syscalls=2 entries=0{{$}}
-	// THIN-NEXT: {{^}}cosy: {{.*}}conditions.c:{{[0-9]+}}: executor=user runs=1 syscalls=2 entries=0{{$}}
-	// THIN-NEXT: {{^}}cosy: {{.*}}conditions.c:{{[0-9]+}}: executor=user runs=1 syscalls=2 entries=0{{$}}
+	// THIN: {{^}}cosy: {{.*}}conditionally-thin-functions-act-as-natively.c:{{[0-9]+}}: executor=user runs=1 syscalls=2 entries=0{{$}}
+	// THIN-NEXT: {{^}}cosy: {{.*}}conditionally-thin-functions-act-as-natively.c:{{[0-9]+}}: executor=user runs=1 syscalls=3 entries=0{{$}}
+	// THIN-NEXT: {{^}}cosy: {{.*}}conditionally-thin-functions-act-as-natively.c:{{[0-9]+}}: executor=user runs=1 syscalls=2 entries=0{{$}}
+	// THIN-NEXT: {{^}}cosy: {{.*}}conditionally-thin-functions-act-as-natively.c:{{[0-9]+}}: executor=user runs=1 syscalls=2 entries=0{{$}}
+	// THIN-NEXT: {{^}}cosy: {{.*}}conditionally-thin-functions-act-as-natively.c:{{[0-9]+}}: executor=user runs=1 syscalls=2 entries=0{{$}}
 	// RESULT: directory 1, entries 48, modes 0, times 0, descriptor 0
 	printf("directory %d,", (any_fcntl(fd, F_GETFL) & O_DIRECTORY) != 0);
 	printf(" entries %ld,", entries(fd, sizeof(buf), UINT16_MAX));
