@@ -110,3 +110,6 @@ for name in ("debootstrap", "bazel"):
         config.available_features.add(name)
 if os.geteuid() == 0:
     config.available_features.add("root")
+# Not in a chroot whose directory is no mount.
+if not subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL).returncode:
+    config.available_features.add("mount-namespace")
