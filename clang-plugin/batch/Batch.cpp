@@ -12,6 +12,7 @@
 #include "body/LibraryCalls.h"
 #include "body/Recognise.h"
 #include "region/Marked.h"
+#include "region/ScopeEnds.h"
 #include "support/Annotations.h"
 #include "support/Copyable.h"
 #include "support/Diagnostics.h"
@@ -209,6 +210,13 @@ bool LoopCheck::findLoop() {
   for (BasicBlock &BB : *L.F)
     if (Found->contains(&BB))
       L.Blocks.insert(&BB);
+  // The values of these variables pass from one phase to the next. Others
+  // still share the stack.
+  VariableSet Variables;
+  for (BasicBlock *BB : L.Blocks)
+    for (Instruction &I : *BB)
+      addVariables(I, Variables);
+  removeLifetimeMarkers(*L.F, Variables);
   return true;
 }
 
@@ -371,142 +379,6 @@ void LoopCheck::explainMissed(Function &F) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Ends of scopes
-//===----------------------------------------------------------------------===//
-
-/// \returns the variable that the switch of \p BB loads, if \p BB does nothing
-/// else and the variable's address is not taken.
-static Value *dispatchesOn(BasicBlock &BB) {
-  auto *Load = dyn_cast<LoadInst>(firstNonPhi(BB));
-  auto *S = dyn_cast<SwitchInst>(BB.getTerminator());
-  if (!Load || !S || S->getCondition() != Load || !Load->hasOneUse() ||
-      !Load->isSimple() || Load->getNextNode() != S ||
-      isa<PHINode>(BB.front()) || !isa<AllocaInst>(Load->getPointerOperand()))
-    return nullptr;
-  Value *Slot = Load->getPointerOperand();
-  bool IsPrivate = all_of(Slot->uses(), [](Use &U) {
-    auto *St = dyn_cast<StoreInst>(U.getUser());
-    return isa<LoadInst>(U.getUser()) || (St && U.getOperandNo() == 1);
-  });
-  return IsPrivate ? Slot : nullptr;
-}
-
-/// The constant that \p Slot contains at the end of \p BB, or null.
-static ConstantInt *lastStore(BasicBlock *BB, Value *Slot) {
-  constexpr unsigned MaxBlocks = 16;
-  for (unsigned N = 0; BB && N < MaxBlocks; ++N) {
-    for (Instruction &I : reverse(*BB))
-      if (auto *St = dyn_cast<StoreInst>(&I);
-          St && St->getPointerOperand() == Slot)
-        return dyn_cast<ConstantInt>(St->getValueOperand());
-    BB = BB->getSinglePredecessor();
-  }
-  return nullptr;
-}
-
-/// \returns the block that \p BB leads to, past blocks that do nothing: the
-/// ends of scopes whose lifetime markers were removed.
-static BasicBlock *skipEmpty(BasicBlock *BB) {
-  SmallPtrSet<BasicBlock *, 4> Seen;
-  while (Seen.insert(BB).second) {
-    auto *Br = dyn_cast<BranchInst>(firstNonPhi(*BB));
-    if (!Br || Br->isConditional() || isa<PHINode>(BB->front()))
-      break;
-    BB = Br->getSuccessor(0);
-  }
-  return BB;
-}
-
-/// Returns true if \p BB can be duplicated. Markers must not be.
-static bool isCopyable(const BasicBlock &BB) {
-  if (isa<PHINode>(BB.front()) || BB.isEHPad() || BB.hasAddressTaken())
-    return false;
-  return none_of(BB, [&](const Instruction &I) {
-    auto *CI = dyn_cast<CallInst>(&I);
-    const Function *Callee = CI ? CI->getCalledFunction() : nullptr;
-    if (Callee && Callee->getName().starts_with("__cosy_"))
-      return true;
-    return I.getType()->isTokenTy() || any_of(I.users(), [&](const User *U) {
-             return cast<Instruction>(U)->getParent() != &BB;
-           });
-  });
-}
-
-/// Splits off a dispatch that clang emits after destructors.
-static void splitDispatch(BasicBlock &BB, const VariableNotes &Notes) {
-  auto *S = dyn_cast<SwitchInst>(BB.getTerminator());
-  auto *Load = S ? dyn_cast<LoadInst>(S->getCondition()) : nullptr;
-  if (Load && Load->getNextNode() == S &&
-      isa<AllocaInst>(Load->getPointerOperand()) &&
-      !Notes.count(Load->getPointerOperand()) && firstNonPhi(BB) != Load)
-    SplitBlock(&BB, Load);
-}
-
-/// Duplicates the successor of \p Br for the edge from \p Br, if the
-/// destructors there end a scope and lead to a block that dispatches on a
-/// variable whose value is known at \p Br. \returns whether it did.
-static bool copyScopeEnd(BranchInst &Br, const VariableNotes &Notes) {
-  BasicBlock *First = Br.getSuccessor(0);
-  if (First->getSinglePredecessor() || !isCopyable(*First))
-    return false;
-  SmallPtrSet<BasicBlock *, 4> Seen;
-  BasicBlock *To = First;
-  Value *Slot = nullptr;
-  while (!(Slot = dispatchesOn(*To))) {
-    auto *Next = dyn_cast<BranchInst>(To->getTerminator());
-    if (!Next || Next->isConditional() || !Seen.insert(To).second)
-      return false;
-    To = Next->getSuccessor(0);
-  }
-  // A variable of the program has a note. This one must be clang's.
-  if (To == First || Notes.count(Slot) || !lastStore(Br.getParent(), Slot) ||
-      any_of(Slot->users(), [&](User *U) {
-        auto *St = dyn_cast<StoreInst>(U);
-        return St && Seen.count(St->getParent());
-      }))
-    return false;
-  ValueToValueMapTy Map;
-  BasicBlock *Copy = CloneBasicBlock(First, Map, ".end", Br.getFunction());
-  SmallVector<BasicBlock *, 1> List{Copy};
-  remapInstructionsInBlocks(List, Map);
-  Br.setSuccessor(0, Copy);
-  return true;
-}
-
-/// Undoes how clang compiles jumps out of a scope with lifetime markers or
-/// destructors: all lead to one block, which dispatches on a variable. Without
-/// this, a path that leaves the loop would seem to continue the iteration to
-/// its end.
-static void threadScopeEnds(Function &F, const VariableNotes &Notes) {
-  constexpr unsigned MaxNested = 32; // scopes left by one jump, twice
-  for (BasicBlock &BB : make_early_inc_range(F))
-    splitDispatch(BB, Notes);
-  bool Changed = true;
-  for (unsigned N = 0; N < MaxNested && Changed; ++N) {
-    Changed = false;
-    SmallVector<BasicBlock *, 32> Blocks(make_pointer_range(F));
-    for (BasicBlock *BB : Blocks) {
-      auto *Br = dyn_cast<BranchInst>(BB->getTerminator());
-      if (!Br || Br->isConditional())
-        continue;
-      BasicBlock *To = skipEmpty(Br->getSuccessor(0));
-      Value *Slot = dispatchesOn(*To);
-      ConstantInt *Dest = Slot ? lastStore(BB, Slot) : nullptr;
-      if (!Dest) {
-        Changed |= copyScopeEnd(*Br, Notes);
-        continue;
-      }
-      auto *S = cast<SwitchInst>(To->getTerminator());
-      BasicBlock *Target = S->findCaseValue(Dest)->getCaseSuccessor();
-      if (isa<PHINode>(Target->front()) || Target == To)
-        continue;
-      Br->setSuccessor(0, Target);
-      Changed = true;
-    }
-  }
-}
-
-//===----------------------------------------------------------------------===//
 // The markers
 //===----------------------------------------------------------------------===//
 
@@ -562,10 +434,7 @@ static void recordReturns(Function &F) {
 /// variables.
 static VariableNotes prepare(Function &F) {
   VariableNotes Notes = readNotes(F);
-  for (Instruction &I : make_early_inc_range(instructions(F)))
-    if (I.isLifetimeStartOrEnd())
-      I.eraseFromParent();
-  threadScopeEnds(F, Notes);
+  threadScopeEnds(F, [&](const Value *V) { return Notes.count(V); });
   removeUnreachableBlocks(F);
   expandComputedGotos(F);
   return Notes;

@@ -10,6 +10,7 @@
 #include "support/StartOptions.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -310,6 +311,12 @@ bool findMarked(CallInst *Start, Marked &E) {
 //===----------------------------------------------------------------------===//
 // Lifetimes
 //===----------------------------------------------------------------------===//
+
+void addVariables(const Instruction &I, VariableSet &Variables) {
+  for (const Use &U : I.operands())
+    if (U->getType()->isPointerTy())
+      Variables.insert(getUnderlyingObject(U));
+}
 
 void removeLifetimeMarkers(Function &F, const VariableSet &Variables) {
   for (Instruction &I : make_early_inc_range(instructions(F)))

@@ -73,6 +73,9 @@ void addBeginnings(Marked &E,
 
 using VariableSet = llvm::SmallPtrSet<const llvm::Value *, 8>;
 
+/// Adds the variables that \p I names to \p Variables.
+void addVariables(const llvm::Instruction &I, VariableSet &Variables);
+
 /// Removes the lifetime markers of \p Variables in \p F. Compounds do not
 /// execute them.
 void removeLifetimeMarkers(llvm::Function &F, const VariableSet &Variables);

@@ -10,7 +10,6 @@
 #include "support/Markers.h"
 #include "support/Names.h"
 
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -39,9 +38,7 @@ static VariableSet variablesOfRegions(Function &Host) {
     Instruction *I = Work.pop_back_val();
     BasicBlock *BB = I->getParent();
     for (; I && !asMarker(*I, EndMarker); I = I->getNextNode())
-      for (const Use &U : I->operands())
-        if (U->getType()->isPointerTy())
-          Variables.insert(getUnderlyingObject(U));
+      addVariables(*I, Variables);
     if (I)
       continue;
     for (BasicBlock *S : successors(BB))
