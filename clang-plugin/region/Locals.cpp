@@ -5,6 +5,7 @@
 #include "support/Names.h"
 #include "support/Thresholds.h"
 
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -51,6 +52,31 @@ static bool mayWrite(const Value &P) {
   });
 }
 
+/// \returns true if the host uses \p Variable only in blocks that it reaches
+/// through the region's beginning.
+static bool isOfRegion(const AllocaInst &Variable, const Region &R) {
+  return all_of(Variable.users(), [&](const User *U) {
+    auto *BB = const_cast<BasicBlock *>(cast<Instruction>(U)->getParent());
+    return R.Blocks.count(BB) && !R.Reentered.count(BB);
+  });
+}
+
+/// \returns true if the body writes all \p Size bytes of the variable \p A
+/// before it uses it otherwise.
+static bool isWrittenFirst(const Argument &A, uint64_t Size,
+                           const DominatorTree &DT) {
+  const DataLayout &DL = A.getParent()->getDataLayout();
+  const StoreInst *First = nullptr;
+  for (const User *U : A.users())
+    if (auto *SI = dyn_cast<StoreInst>(U);
+        SI && DL.getTypeStoreSize(SI->getValueOperand()->getType()) == Size &&
+        (!First || DT.dominates(SI, First)))
+      First = SI;
+  return First && all_of(A.users(), [&](const User *U) {
+           return U == First || DT.dominates(First, cast<Instruction>(U));
+         });
+}
+
 /// Adds the values of \p Variables, of the types \p Types, as outputs to all
 /// exits of \p Body.
 static void addOutputs(Function &Body, ArrayRef<Type *> Types,
@@ -79,6 +105,7 @@ SmallVector<PrivateLocal, 4> privatizeLocals(Region &R) {
   SmallVector<PrivateLocal, 4> List;
   SmallVector<Type *, 4> Types;
   SmallVector<Value *, 4> Changed;
+  DominatorTree DT(*R.Body);
   for (auto [N, V] : enumerate(R.Inputs)) {
     auto *Variable = dyn_cast<AllocaInst>(V);
     if (!Variable || !Variable->isStaticAlloca())
@@ -92,6 +119,9 @@ SmallVector<PrivateLocal, 4> privatizeLocals(Region &R) {
                       Size,         isPowerOf2_64(Size) && Size <= 8,
                       mayWrite(*A), ~0u};
     if (L.ByValue) {
+      // Its value does not matter before and after the region.
+      if (isOfRegion(*Variable, R) && isWrittenFirst(*A, Size, DT))
+        L.Changes = false;
       IRBuilder<> B(&*R.Body->getEntryBlock().getFirstInsertionPt());
       Type *Ty = B.getIntNTy(Size * 8);
       AllocaInst *Copy = B.CreateAlloca(Variable->getAllocatedType());
