@@ -44,13 +44,16 @@ public:
   ModuleRegions(Module &M, FunctionAnalysisManager &FAM, RegionOptions Options)
       : M(M), FAM(FAM), Options(Options), Functions(M), Table(M) {}
   bool compileFunctions();
-  /// Makes compounds of parts of \p Host, a COSY_ASYNC function.
-  void compileParts(Function &Host);
+  /// Makes compounds of the regions of \p Host, a COSY_ASYNC function, or of
+  /// parts of it.
+  void compileAsync(Function &Host);
   bool run();
   bool leaveNative();
 
 private:
   void keepPristine(ArrayRef<Function *> Hosts);
+  void beginFunction(Function &F);
+  void compileRegions(Function &Host);
   void processMarked(CallInst *Start, bool Optimized);
   bool processRegion(const Marked &E, const Marked::Beginning &At,
                      bool Optimized, CallInst *Gate = nullptr);
@@ -74,7 +77,7 @@ private:
   unsigned NumRegions = 0;             ///< of the function
   StringSet<> Explained;               ///< up-calls of the function
   bool ReturnsTwice = false;           ///< the function calls setjmp() or so
-  SmallVector<AllocaInst *, 4> Frames; ///< of its parts, if it is COSY_ASYNC
+  SmallVector<AllocaInst *, 4> Frames; ///< of its regions
 };
 
 } // namespace
@@ -233,7 +236,7 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   } else {
     Path.abandon();
   }
-  if (R.IsAsync && Path.frame())
+  if (Path.frame())
     Frames.push_back(Path.frame());
   eraseBody(R, FAM);
   return true;
@@ -261,7 +264,7 @@ bool ModuleRegions::compileFunctions() {
 }
 
 /// Merges \p Frames into one, because only one of them is used at a time.
-/// Otherwise the coroutine's frame would contain all of them.
+/// Otherwise the stack, or the coroutine's frame, would contain all of them.
 static void mergeFrames(ArrayRef<AllocaInst *> Frames) {
   auto Size = [](AllocaInst *AI) {
     return cast<ConstantInt>(AI->getArraySize())->getZExtValue();
@@ -277,14 +280,21 @@ static void mergeFrames(ArrayRef<AllocaInst *> Frames) {
     }
 }
 
-void ModuleRegions::compileParts(Function &Host) {
+/// Forgets what is known about the function before \p F.
+void ModuleRegions::beginFunction(Function &F) {
+  NumRegions = 0;
+  Explained.clear();
+  ReturnsTwice = F.callsFunctionThatReturnsTwice();
+  Frames.clear();
+}
+
+void ModuleRegions::compileAsync(Function &Host) {
+  if (!markersOf(Host, StartMarker).empty())
+    return compileRegions(Host);
   Marked E;
   if (!findAsyncParts(Host, E))
     return;
-  NumRegions = 0;
-  Explained.clear();
-  ReturnsTwice = Host.callsFunctionThatReturnsTwice();
-  Frames.clear();
+  beginFunction(Host);
   for (const Marked::Beginning &B : E.Beginnings)
     processRegion(E, B, !Host.hasFnAttribute(Attribute::OptimizeNone));
   if (markersOf(Host, AsyncRunMarker).empty())
@@ -311,6 +321,27 @@ static void preferExternalDefinitions(Module &M) {
       F.addFnAttr(NotInlinedAttribute);
 }
 
+/// Makes compounds of the regions of \p Host, and erases their markers.
+/// prepareHost() must have been called, and a block must end after each marker
+/// that begins a compound.
+void ModuleRegions::compileRegions(Function &Host) {
+  beginFunction(Host);
+  bool Optimized = !Host.hasFnAttribute(Attribute::OptimizeNone);
+  for (CallInst *Start : markersOf(Host, StartMarker)) {
+    // A region in another file must not inline a function with a region that
+    // stays native or has options.
+    if (Options.Defer && Start->getCalledFunction()->getName() != StartMarker)
+      keepOutOfRegions(Host);
+    processMarked(Start, Optimized);
+  }
+  for (StringRef Name : {StartMarker, EndMarker})
+    for (CallInst *Marker : markersOf(Host, Name))
+      Marker->eraseFromParent();
+  closeSplitGates(Host);
+  mergeFrames(Frames);
+  FAM.invalidate(Host, PreservedAnalyses::none());
+}
+
 bool ModuleRegions::run() {
   bool Any = splitBatches(M, FAM, Options.BatchCheck);
   if (Options.BatchCheck) {
@@ -325,27 +356,12 @@ bool ModuleRegions::run() {
     expandComputedGotos(*F);
   keepPristine(Hosts);
   for (Function *F : Hosts) {
-    bool Optimized = !F->hasFnAttribute(Attribute::OptimizeNone);
     if (any_of(markersOf(*F, StartMarker), [](CallInst *C) {
           return C->getCalledFunction()->getName() != StartNativeMarker;
         }))
       prepareHost(*F, FAM);
     splitAfterStarts(*F);
-    NumRegions = 0;
-    Explained.clear();
-    ReturnsTwice = F->callsFunctionThatReturnsTwice();
-    for (CallInst *Start : markersOf(*F, StartMarker)) {
-      // A region in another file must not inline a function with a region that
-      // stays native or has options.
-      if (Options.Defer && Start->getCalledFunction()->getName() != StartMarker)
-        keepOutOfRegions(*F);
-      processMarked(Start, Optimized);
-    }
-    for (StringRef Name : {StartMarker, EndMarker})
-      for (CallInst *Marker : markersOf(*F, Name))
-        Marker->eraseFromParent();
-    closeSplitGates(*F);
-    FAM.invalidate(*F, PreservedAnalyses::none());
+    compileRegions(*F);
   }
   if (HasSingleCalls && Options.Defer)
     deferSingleCalls(M);
@@ -440,7 +456,7 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
   if (Options.Profile)
     InstrProfilingLoweringPass(*Options.Profile, false).run(M, MAM);
   Changed |= lowerCoroutines(M, MAM, Options.Level, [&](Function &Host) {
-    Regions.compileParts(Host);
+    Regions.compileAsync(Host);
   });
   Changed |= Regions.run();
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();

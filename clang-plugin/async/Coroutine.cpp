@@ -3,6 +3,7 @@
 #include "async/Coroutine.h"
 #include "async/Parts.h"
 #include "async/Replies.h"
+#include "batch/Batch.h"
 #include "body/Fortify.h"
 #include "body/LibraryCalls.h"
 #include "body/Recognise.h"
@@ -10,6 +11,8 @@
 #include "host/Host.h"
 #include "host/Unreached.h"
 #include "region/Marked.h"
+#include "region/Region.h"
+#include "region/ScopeEnds.h"
 #include "support/Annotations.h"
 #include "support/Copyable.h"
 #include "support/Diagnostics.h"
@@ -57,10 +60,9 @@ struct AsyncFunction {
 class Lowering {
 public:
   Lowering(Module &M, ModuleAnalysisManager &MAM, OptimizationLevel Level,
-           function_ref<void(Function &)> CompileParts)
-      : M(M), MAM(MAM), Level(Level), CompileParts(CompileParts),
-        Ctx(M.getContext()), Ptr(PointerType::get(Ctx, 0)),
-        I64(Type::getInt64Ty(Ctx)) {}
+           function_ref<void(Function &)> Compile)
+      : M(M), MAM(MAM), Level(Level), Compile(Compile), Ctx(M.getContext()),
+        Ptr(PointerType::get(Ctx, 0)), I64(Type::getInt64Ty(Ctx)) {}
 
   bool run();
 
@@ -100,7 +102,7 @@ private:
   Module &M;
   ModuleAnalysisManager &MAM;
   OptimizationLevel Level;
-  function_ref<void(Function &)> CompileParts;
+  function_ref<void(Function &)> Compile;
   LLVMContext &Ctx;
   PointerType *Ptr;
   Type *I64;
@@ -177,6 +179,19 @@ void Lowering::declare(AsyncFunction &A) {
   }
 }
 
+/// Marks the calls in the regions of \p F, and ends a block after each marker
+/// that begins a region.
+static void markRegions(Function &F) {
+  // The last one first, so that no instruction is moved several times.
+  for (CallInst *Start : reverse(markersOf(F, StartMarker)))
+    SplitBlock(Start->getParent(), Start->getNextNode());
+  for (CallInst *Start : markersOf(F, StartMarker))
+    for (BasicBlock *BB : findMarkedBlocks(*Start).Blocks)
+      for (Instruction &I : *BB)
+        if (auto *CB = dyn_cast<CallBase>(&I); CB && !isa<IntrinsicInst>(CB))
+          CB->addFnAttr(Attribute::get(F.getContext(), InRegionAttribute));
+}
+
 /// Brings \p F into the form that the lowering expects. Moves no instruction
 /// over a call.
 void Lowering::prepare(Function &F) {
@@ -185,12 +200,14 @@ void Lowering::prepare(Function &F) {
   expandComputedGotos(F);
   removeUnreachableBlocks(F);
   inlineAlways(F);
-  FAM.invalidate(F, PreservedAnalyses::none());
-  if (!F.hasFnAttribute(Attribute::OptimizeNone))
-    FAM.invalidate(F, SROAPass(SROAOptions::PreserveCFG).run(F, FAM));
-  evaluateObjectSizes(F, FAM);
+  removeBatchMarkers(F);
+  // Whether a path leaves a region must not depend on the optimization.
+  if (!markersOf(F, StartMarker).empty())
+    threadScopeEnds(F, [](const Value *) { return false; });
+  prepareHost(F, FAM);
   expandChecks(F);
   expandThinCalls(F);
+  markRegions(F);
   FAM.invalidate(F, PreservedAnalyses::none());
 }
 
@@ -213,6 +230,23 @@ static const char *whyNotSuspendable(const Instruction &I) {
   return nullptr;
 }
 
+/// The call of SpawnFunction that follows \p CI, or null.
+static const CallInst *spawnAfter(const CallInst &CI) {
+  for (const Instruction *I = CI.getNextNode(); I; I = I->getNextNode())
+    if (auto *Next = dyn_cast<CallInst>(I); Next && !isa<IntrinsicInst>(I)) {
+      const Function *F = Next->getCalledFunction();
+      return F && F->getName() == SpawnFunction ? Next : nullptr;
+    }
+  return nullptr;
+}
+
+/// \returns true if \p I awaits a COSY_ASYNC function.
+static bool awaits(const Instruction &I) {
+  const Function *F = calleeOf(I);
+  return F && F->hasFnAttribute(AsyncAttribute) &&
+         !spawnAfter(*cast<CallInst>(&I));
+}
+
 static bool calls(const Instruction &I, StringRef Name) {
   const Function *F = calleeOf(I);
   return F && F->getName() == Name;
@@ -222,10 +256,7 @@ static bool calls(const Instruction &I, StringRef Name) {
 /// of C++, or null. The thread could begin the initialization again, for
 /// another task.
 static const Instruction *waitInInitialization(const Function &F) {
-  auto Waits = [](const Instruction &I) {
-    const Function *Callee = calleeOf(I);
-    return mayWait(I) || (Callee && Callee->hasFnAttribute(AsyncAttribute));
-  };
+  auto Waits = [](const Instruction &I) { return mayWait(I) || awaits(I); };
   for (const Instruction &Release : instructions(F)) {
     if (!calls(Release, "__cxa_guard_release"))
       continue;
@@ -244,6 +275,23 @@ static const Instruction *waitInInitialization(const Function &F) {
     }
   }
   return nullptr;
+}
+
+/// Reports the calls of COSY_ASYNC functions in the regions of \p F. \returns
+/// false if there are any.
+static bool checkRegions(const Function &F) {
+  bool Good = true;
+  for (const Instruction &I : instructions(F)) {
+    if (!awaits(I) || !cast<CallBase>(I).hasFnAttr(InRegionAttribute))
+      continue;
+    reportError(F, I.getDebugLoc(),
+                "a region cannot await '" + calleeOf(I)->getName() +
+                    "', because it is executed without a pause; call the "
+                    "COSY_ASYNC function outside of the region, or start it "
+                    "by COSY_SPAWN");
+    Good = false;
+  }
+  return Good;
 }
 
 bool Lowering::check(const Function &F) {
@@ -268,7 +316,7 @@ bool Lowering::check(const Function &F) {
     reportError(F, Wait->getDebugLoc(),
                 "a COSY_ASYNC function cannot wait while it initializes a "
                 "static variable; initialize it elsewhere");
-  return Reported.empty() && !Wait;
+  return checkRegions(F) && Reported.empty() && !Wait;
 }
 
 //===----------------------------------------------------------------------===//
@@ -606,20 +654,10 @@ CallInst *Lowering::callCoroutine(CallInst &CI, AsyncFunction &A, Value *Task) {
   return New;
 }
 
-/// The call of SpawnFunction that follows \p CI, or null.
-static CallInst *spawnAfter(CallInst &CI) {
-  for (Instruction *I = CI.getNextNode(); I; I = I->getNextNode())
-    if (auto *Next = dyn_cast<CallInst>(I); Next && !isa<IntrinsicInst>(I)) {
-      Function *F = Next->getCalledFunction();
-      return F && F->getName() == SpawnFunction ? Next : nullptr;
-    }
-  return nullptr;
-}
-
 /// Lowers the calls of A.Source that are spawned.
 void Lowering::lowerSpawns(AsyncFunction &A) {
   for (CallInst *CI : callsOf(*A.Source)) {
-    CallInst *Spawn = spawnAfter(*CI);
+    const CallInst *Spawn = spawnAfter(*CI);
     if (!Spawn)
       continue;
     IRBuilder<> B(CI);
@@ -751,7 +789,7 @@ bool Lowering::run() {
     lowerSpawns(A);
   for (auto &[F, A] : Functions)
     if (A.IsLegal)
-      CompileParts(*F);
+      Compile(*F);
   for (auto &[F, A] : Functions) {
     if (!A.IsLegal)
       continue;
@@ -778,8 +816,8 @@ bool Lowering::run() {
 
 bool lowerCoroutines(Module &M, ModuleAnalysisManager &MAM,
                      OptimizationLevel Level,
-                     function_ref<void(Function &)> CompileParts) {
-  return Lowering(M, MAM, Level, CompileParts).run();
+                     function_ref<void(Function &)> Compile) {
+  return Lowering(M, MAM, Level, Compile).run();
 }
 
 void rejectCoroutines(Module &M) {

@@ -21,12 +21,12 @@ namespace cosy {
 /// Makes coroutines of the COSY_ASYNC functions of \p M and splits them. Must
 /// run before all optimizations, which would treat the addresses of errno and
 /// of other thread-local variables as constants. markOwnCalls() must have been
-/// called. Optimizations of \p Level follow. \p CompileParts makes compounds of
-/// parts of a function, before it becomes a coroutine.
+/// called. Optimizations of \p Level follow. \p Compile makes compounds of
+/// the regions or parts of a function, before it becomes a coroutine.
 /// \returns whether there were any.
 bool lowerCoroutines(llvm::Module &M, llvm::ModuleAnalysisManager &MAM,
                      llvm::OptimizationLevel Level,
-                     llvm::function_ref<void(llvm::Function &)> CompileParts);
+                     llvm::function_ref<void(llvm::Function &)> Compile);
 
 /// Reports the COSY_ASYNC functions of a module for another machine.
 void rejectCoroutines(llvm::Module &M);

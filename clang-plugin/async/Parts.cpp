@@ -30,10 +30,12 @@ namespace cosy {
 // Instructions
 //===----------------------------------------------------------------------===//
 
-/// \returns the system call that \p I makes, or null.
+/// \returns the system call that \p I makes, or null. Those of regions are made
+/// at once.
 static const SystemCall *systemCallMadeBy(const Instruction &I) {
   auto *CB = dyn_cast<CallBase>(&I);
-  return CB ? systemCallShape(*CB).Call : nullptr;
+  return CB && !CB->hasFnAttr(InRegionAttribute) ? systemCallShape(*CB).Call
+                                                 : nullptr;
 }
 
 /// \returns how loops wait in the system call \p Name, from waits.def.
@@ -107,11 +109,7 @@ bool canBeInAsyncPart(const Function &Callee) {
   if (Callee.hasFnAttribute(AsyncAttribute))
     return false;
   return none_of(instructions(Callee), [](const Instruction &I) {
-    auto *CB = dyn_cast<CallBase>(&I);
-    const Function *F = CB ? CB->getCalledFunction() : nullptr;
-    // COSY_BATCH loops are split later.
-    bool IsBatch = F && F->getName() == BatchMarker;
-    return IsBatch || mayWait(I) || whyNative(I);
+    return mayWait(I) || whyNative(I);
   });
 }
 
@@ -333,8 +331,7 @@ static void extendLifetimes(Marked &E) {
 }
 
 bool findAsyncParts(Function &Host, Marked &E) {
-  if (none_of(instructions(Host), isParked) ||
-      !markersOf(Host, StartMarker).empty())
+  if (none_of(instructions(Host), isParked))
     return false;
   E.Host = &Host;
   E.IsAsync = true;

@@ -16,8 +16,12 @@
 
 namespace cosy {
 
-/// Returns true if \p I is a system call that may wait. The coroutine is
-/// suspended at it, unless the module parks a compound there.
+/// An attribute of the calls in a region of a COSY_ASYNC function. They are
+/// made at once, not by the loop.
+constexpr llvm::StringLiteral InRegionAttribute = "cosy-in-region";
+
+/// Returns true if \p I is a system call that may wait, outside of regions. The
+/// coroutine is suspended at it, unless the module parks a compound there.
 bool mayWait(const llvm::Instruction &I);
 
 /// Finds in \p Host, a COSY_ASYNC function, the parts that are worth a

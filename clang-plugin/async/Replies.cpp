@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "async/Replies.h"
+#include "async/Parts.h"
 #include "body/Recognise.h"
 #include "support/LlvmCompat.h"
 #include "support/Names.h"
@@ -251,7 +252,7 @@ static bool isZero(const Value *V) {
 /// other arguments are available.
 bool Path::isReceive(CallInst &CI) {
   Shape = systemCallShape(CI);
-  if (!Shape.Call || Shape.Call->Number != SYS_recvfrom ||
+  if (!mayWait(CI) || !Shape.Call || Shape.Call->Number != SYS_recvfrom ||
       !isZero(Shape.Args[4]))
     return false;
   if (!isZero(Shape.Args[3]) || origin(Shape.Args[0], Steps) != SendArgs[0])
@@ -308,11 +309,10 @@ CallInst *Path::follow() {
 /// \returns true if \p I is a send() without an address.
 static bool isSend(const Instruction &I) {
   auto *CI = dyn_cast<CallInst>(&I);
-  if (!CI)
+  if (!CI || !mayWait(I))
     return false;
   CallShape Shape = systemCallShape(*CI);
-  return Shape.Call && Shape.Call->Number == SYS_sendto &&
-         isZero(Shape.Args[4]);
+  return Shape.Call->Number == SYS_sendto && isZero(Shape.Args[4]);
 }
 
 std::vector<Reply> findReplies(Function &F) {

@@ -401,17 +401,38 @@ static VariableNotes readNotes(Function &F) {
   return Notes;
 }
 
+bool removeBatchMarkers(Function &F) {
+  SmallVector<CallInst *, 4> Markers = markersOf(F, BatchMarker);
+  append_range(Markers, markersOf(F, BatchStepMarker));
+  if (Markers.empty())
+    return false;
+  readNotes(F);
+  for (CallInst *Marker : Markers)
+    Marker->eraseFromParent();
+  return true;
+}
+
+/// \returns the functions of \p M that contain markers, in the order of the
+/// source, which is that of messages.
+static SmallVector<Function *, 8> functionsWithMarkers(Module &M) {
+  SmallPtrSet<Function *, 8> Marked;
+  for (StringRef Name : {StringRef(BatchMarker), StringRef(BatchStepMarker)})
+    for (CallInst *Marker : callsOf(M, Name))
+      Marked.insert(Marker->getFunction());
+  SmallVector<Function *, 8> List;
+  for (Function &F : M)
+    if (Marked.count(&F))
+      List.push_back(&F);
+  return List;
+}
+
 bool removeBatchMarkers(Module &M) {
   bool Any = false;
-  for (StringRef Name : {StringRef(BatchMarker), StringRef(BatchStepMarker)}) {
-    for (CallInst *CI : callsOf(M, Name)) {
-      readNotes(*CI->getFunction());
-      CI->eraseFromParent();
-      Any = true;
-    }
+  for (Function *F : functionsWithMarkers(M))
+    Any |= removeBatchMarkers(*F);
+  for (StringRef Name : {StringRef(BatchMarker), StringRef(BatchStepMarker)})
     if (Function *F = M.getFunction(Name); F && F->use_empty())
       F->eraseFromParent();
-  }
   return Any;
 }
 
@@ -495,16 +516,7 @@ static std::vector<ProvenLoop> findProvenLoops(Function &F,
 }
 
 bool splitBatches(Module &M, FunctionAnalysisManager &FAM, bool Check) {
-  SmallPtrSet<Function *, 8> Marked;
-  for (StringRef Name : {StringRef(BatchMarker), StringRef(BatchStepMarker)})
-    for (CallInst *Marker : callsOf(M, Name))
-      Marked.insert(Marker->getFunction());
-  // In the order of the source, for messages.
-  SmallVector<Function *, 8> Hosts;
-  for (Function &F : M)
-    if (Marked.count(&F))
-      Hosts.push_back(&F);
-  for (Function *F : Hosts) {
+  for (Function *F : functionsWithMarkers(M)) {
     std::vector<ProvenLoop> Proven;
     if (!Check)
       Proven = findProvenLoops(*F, FAM);

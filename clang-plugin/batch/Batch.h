@@ -27,6 +27,9 @@ bool splitBatches(llvm::Module &M, llvm::FunctionAnalysisManager &FAM,
 /// Removes the markers without changing the loops.
 bool removeBatchMarkers(llvm::Module &M);
 
+/// The same in \p F, with the notes about its variables.
+bool removeBatchMarkers(llvm::Function &F);
+
 } // namespace cosy
 
 #endif // COSY_PLUGIN_BATCH_BATCH_H

@@ -215,14 +215,10 @@ private:
     if (isa<CXXTryStmt>(S) || isa<CXXThrowExpr>(S))
       return error(S, "a COSY_ASYNC function cannot throw or catch exceptions; "
                       "return an error number");
-    if (const FunctionDecl *F = calleeOf(&S))
-      for (const StringLiteral *Marker : AllMarkers)
-        if (isNamed(F, *Marker) && *Marker != EndMarker)
-          return error(S, "a region in a COSY_ASYNC function; move it to a "
-                          "function that this one calls");
+    if (isNamed(calleeOf(&S), BatchMarker))
+      return error(S, "COSY_BATCH in a COSY_ASYNC function; move the loop to a "
+                      "function that this one calls");
   }
-
-  using StringLiteral = llvm::StringLiteral;
 
   Frontend &FE;
   ASTContext &Ctx;

@@ -278,6 +278,16 @@ void splitAfterStarts(Function &F) {
       SplitBlock(Start->getParent(), Start->getNextNode());
 }
 
+MarkedBlocks findMarkedBlocks(const CallInst &Start) {
+  BasicBlock *Entry =
+      const_cast<BasicBlock *>(Start.getParent()->getSingleSuccessor());
+  Reach R = reachForward(Entry);
+  SetVector<BasicBlock *> Blocks = reachBackward(R, Entry);
+  if (!Blocks.empty())
+    return {std::move(Blocks), true};
+  return {endlessBlocks(R), false};
+}
+
 bool findMarked(CallInst *Start, Marked &E) {
   E.Host = Start->getFunction();
   E.Loc = Start->getDebugLoc();
@@ -285,14 +295,13 @@ bool findMarked(CallInst *Start, Marked &E) {
   // The marker is removed later, because other regions end at it.
   BasicBlock *Before = Start->getParent();
   BasicBlock *Entry = Before->getSingleSuccessor();
-  Reach R = reachForward(Entry);
-  E.Blocks = reachBackward(R, Entry);
-  if (E.Blocks.empty()) {
+  MarkedBlocks Found = findMarkedBlocks(*Start);
+  E.Blocks = std::move(Found.Blocks);
+  if (!Found.HasEnd) {
     reportWarning(Warning::EndNotReached, *E.Host, E.Loc,
                   "the end of this region is never reached; only a return, a "
                   "jump or a signal leaves it; put COSY_END where every "
                   "path through the region passes");
-    E.Blocks = endlessBlocks(R);
     if (!E.Blocks.count(Entry))
       return false;
   }

@@ -51,6 +51,17 @@ void expandComputedGotos(llvm::Function &F);
 /// to stay native.
 void splitAfterStarts(llvm::Function &F);
 
+/// The blocks between the markers, with native pieces. If no path reaches
+/// COSY_END, they are those of endless loops, or all that are reached.
+struct MarkedBlocks {
+  llvm::SetVector<llvm::BasicBlock *> Blocks;
+  bool HasEnd;
+};
+
+/// \returns the blocks of the region that \p Start begins. \p Start must end
+/// its block.
+MarkedBlocks findMarkedBlocks(const llvm::CallInst &Start);
+
 /// Finds the blocks of the region that \p Start begins, and moves native pieces
 /// to blocks of their own. \p Start must end its block. \returns false after a
 /// report if there are none.

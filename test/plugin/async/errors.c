@@ -94,11 +94,14 @@ int spawn(struct cosy_loop *loop)
 	return err | COSY_SPAWN(loop, getpid()); // source-error {{COSY_SPAWN needs a call of a COSY_ASYNC function}}
 }
 
-COSY_ASYNC static void region(void)
+COSY_ASYNC static void batch(int n)
 {
-	COSY_START; // source-error {{a region in a COSY_ASYNC function; move it to a function that this one calls}}
-	getpid();
-	COSY_END;
+	for (int i = 0; i < n; i++) {
+		COSY_BATCH(0); // source-error {{COSY_BATCH in a COSY_ASYNC function; move the loop to a function that this one calls}}
+		COSY_START;
+		getpid();
+		COSY_END;
+	}
 }
 
 static void clean(int *p)
@@ -142,6 +145,16 @@ COSY_ASYNC int twice(void)
 COSY_ASYNC static int reads(int fd)
 {
 	return read(fd, &fd, 1);
+}
+
+COSY_ASYNC void awaits_in_region(int fd)
+{
+	COSY_START; // ir-note {{region starts here}}
+	if (access("/", F_OK))
+		reads(fd); // ir-error {{a region cannot await 'reads', because it is executed without a pause; call the COSY_ASYNC function outside of the region, or start it by COSY_SPAWN}}
+	access("/dev", F_OK);
+	COSY_END;
+	reads(fd);
 }
 
 // The other calls in a function with an error are not reported.
