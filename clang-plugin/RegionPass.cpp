@@ -84,11 +84,12 @@ private:
 
 /// Copies functions with regions before these change them, because other
 /// regions may call them, by name or through a pointer. Functions that are not
-/// used in this file are not copied. Nor are those that another definition may
-/// replace, because the copy, which is internal, would hide that.
+/// used in this file are not copied. Nor are those that are not inlined because
+/// another definition may replace them: the copy, which is internal, would hide
+/// that.
 void ModuleRegions::keepPristine(ArrayRef<Function *> Hosts) {
   for (Function *F : Hosts) {
-    if (F->use_empty() || mayBeInterposed(*F))
+    if (F->use_empty() || (mayBeInterposed(*F) && !mayBeReplaced(*F)))
       continue;
     ValueToValueMapTy Map;
     Function *Copy = CloneFunction(F, Map);
@@ -146,17 +147,17 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
 void ModuleRegions::inlineInto(const Region &R) {
   // A region stops at the beginning of an iteration of its own loops, so
   // callees with loops are not inlined.
-  inlineCallees(*R.Body, *R.Host, Pristine,
-                {MaxCallee, MaxInlined, keepsAllOperations(R)},
-                [&](const Function &Callee) {
-                  // A call through a pointer blocks the thread, also in an
-                  // asynchronous function.
-                  if (Callee.isDeclaration())
-                    return !R.IsAsync;
-                  return R.IsAsync
-                             ? canBeInAsyncPart(Callee)
-                             : !R.Options.stopsAtLimit() || !hasLoop(Callee);
-                });
+  inlineCallees(
+      *R.Body, *R.Host, Pristine,
+      {MaxCallee, MaxInlined, keepsAllOperations(R), !R.Options.countsRuns()},
+      [&](const Function &Callee) {
+        // A call through a pointer blocks the thread, also in an
+        // asynchronous function.
+        if (Callee.isDeclaration())
+          return !R.IsAsync;
+        return R.IsAsync ? canBeInAsyncPart(Callee)
+                         : !R.Options.stopsAtLimit() || !hasLoop(Callee);
+      });
   // Must run before optimizations merge accesses to errno by different
   // addresses.
   if (R.IsAsync)

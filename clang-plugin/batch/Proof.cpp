@@ -178,7 +178,8 @@ void Proof::inlineCalls() {
     // A function that another object may define, too, has effects that are not
     // known.
     if (!Callee || !Callee->isDefinitionExact() || !Callee->isDSOLocal() ||
-        !canContain(F, *Callee, MaxGuessed) || Depth == MaxDepth)
+        mayBeInterposed(*Callee) || !canContain(F, *Callee, MaxGuessed) ||
+        Depth == MaxDepth)
       continue;
     Total += Callee->getInstructionCount();
     if (Total > MaxCallee)

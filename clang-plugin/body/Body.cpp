@@ -82,6 +82,38 @@ bool mayBeInterposed(const Function &F) {
   return IsElsewhere || !F.isDSOLocal();
 }
 
+bool mayBeReplaced(const Function &F) {
+  // The linker discards copies of a comdat, so that none has an address of its
+  // own.
+  return F.hasExternalLinkage() && !F.isDeclaration() && !F.hasComdat() &&
+         !F.isDSOLocal();
+}
+
+/// The functions of a body that may be replaced, as metadata.
+static constexpr StringLiteral ReplaceableKind = "cosy.replaceable";
+
+SmallVector<Function *, 4> replaceableFunctions(const Function &Body) {
+  SmallVector<Function *, 4> List;
+  if (const MDNode *Node = Body.getMetadata(ReplaceableKind))
+    for (const MDOperand &Op : Node->operands())
+      if (auto *F = mdconst::dyn_extract_or_null<Function>(Op))
+        List.push_back(F);
+  return List;
+}
+
+/// Adds \p New to the functions of \p Body that may be replaced.
+static void addReplaceable(Function &Body, ArrayRef<Function *> New) {
+  SmallSetVector<Function *, 4> All;
+  for (Function *F : replaceableFunctions(Body))
+    All.insert(F);
+  All.insert(New.begin(), New.end());
+  SmallVector<Metadata *, 4> List;
+  for (Function *F : All)
+    List.push_back(ConstantAsMetadata::get(F));
+  if (!List.empty())
+    Body.setMetadata(ReplaceableKind, MDNode::get(Body.getContext(), List));
+}
+
 /// \returns true if later passes add calls of the program's functions to \p F,
 /// for instance with -finstrument-functions.
 static bool isInstrumented(const Function &F) {
@@ -95,9 +127,9 @@ static bool isInstrumented(const Function &F) {
 
 bool canContain(const Function &Host, const Function &Callee,
                 unsigned MaxInstructions) {
-  return !Callee.isDeclaration() && !mayBeInterposed(Callee) &&
-         !isInstrumented(Callee) && !Callee.isVarArg() &&
-         !Callee.hasPersonalityFn() && !Callee.isPresplitCoroutine() &&
+  return !Callee.isDeclaration() && !isInstrumented(Callee) &&
+         !Callee.isVarArg() && !Callee.hasPersonalityFn() &&
+         !Callee.isPresplitCoroutine() &&
          !Callee.hasFnAttribute(Attribute::Naked) &&
          !Callee.hasFnAttribute(Attribute::ReturnsTwice) &&
          Callee.getInstructionCount() <= MaxInstructions &&
@@ -231,6 +263,10 @@ private:
     int Parent; ///< in History
   };
 
+  /// \returns true if native code calls \p F, unless the region runs natively.
+  bool isKnown(const Function &F) const {
+    return !mayBeInterposed(F) || (Limits.Replaceable && mayBeReplaced(F));
+  }
   bool mayTake(const Function &F, unsigned MaxInstructions) const {
     return !hasProgram(F) && canInline(F, Body, Host, MaxInstructions) &&
            MayInline(F) && (Limits.NoUpCalls || !isCheaperAsOneUpCall(F));
@@ -243,7 +279,8 @@ private:
   bool canBeTarget(Function &F, CallBase &Call) const;
   bool isRecursive(const Function &Callee, int Parent) const;
   bool exceedsLocals(uint64_t Bytes);
-  void inlineCall(CallBase &Call, Function &Callee, int Parent);
+  bool inlineCall(CallBase &Call, Function &Callee, int Parent);
+  void visitCall(CallBase &Call, Function &Callee, int Parent);
 
   Function &Body;
   const Function &Host;
@@ -257,6 +294,7 @@ private:
   uint64_t Locals = 0; ///< bytes of local variables that were added
   std::optional<bool> IsRecursiveHost; ///< if known
   LocalsMap Shared;
+  SmallSetVector<Function *, 4> Replaceable; ///< that were inlined
 };
 
 } // namespace
@@ -269,7 +307,7 @@ bool Inliner::canBeTarget(Function &F, CallBase &Call) const {
   if (F.isDeclaration())
     return F.getParent()->getPICLevel() != PICLevel::NotPIC && MayInline(F) &&
            asCallOf(F, Call, makesSystemCall);
-  return &F != &Host &&
+  return &F != &Host && isKnown(F) &&
          mayTake(F, std::min<unsigned>(Limits.Callee, MaxGuessed)) &&
          !testsArguments(F, false);
 }
@@ -306,12 +344,13 @@ bool Inliner::exceedsLocals(uint64_t Bytes) {
 }
 
 /// Inlines \p Callee, unless it is recursive or a limit would be exceeded.
-void Inliner::inlineCall(CallBase &Call, Function &Callee, int Parent) {
+/// \returns whether it did.
+bool Inliner::inlineCall(CallBase &Call, Function &Callee, int Parent) {
   unsigned Size = Callee.getInstructionCount();
   uint64_t Added = localsAdded(Callee, Shared);
   if (isRecursive(Callee, Parent) || Total + Size > Limits.Total ||
       exceedsLocals(Locals + Added))
-    return;
+    return false;
   if (IsOptimized && Callee.hasFnAttribute(Attribute::NoInline))
     for (Use &U : Call.args())
       if (isa<Constant>(U) &&
@@ -320,7 +359,7 @@ void Inliner::inlineCall(CallBase &Call, Function &Callee, int Parent) {
   InlineFunctionInfo IFI;
   // With attributes of the callee that forbid optimizations.
   if (!InlineFunction(Call, IFI, true, nullptr, false).isSuccess())
-    return;
+    return false;
   ++NumInlined;
   Total += Size;
   Locals += Added;
@@ -328,6 +367,26 @@ void Inliner::inlineCall(CallBase &Call, Function &Callee, int Parent) {
   History.push_back({&Callee, Parent});
   for (CallBase *CB : IFI.InlinedCallSites)
     Work.push_back({CB, static_cast<int>(History.size()) - 1});
+  return true;
+}
+
+/// Inlines \p Callee if that may and should be.
+void Inliner::visitCall(CallBase &Call, Function &Callee, int Parent) {
+  Function *Taken = &Callee;
+  if (Function *P = Pristine.lookup(&Callee); P && !hasProgram(Callee))
+    Taken = P;
+  Call.setCalledFunction(Taken);
+  bool IsInlinedNatively = !Taken->hasFnAttribute(Attribute::NoInline);
+  bool IsInlined = isKnown(Callee) && mayTake(*Taken, Limits.Callee) &&
+                   !testsArguments(*Taken, IsInlinedNatively) &&
+                   inlineCall(Call, *Taken, Parent);
+  if (!mayBeInterposed(Callee))
+    return;
+  if (IsInlined)
+    Replaceable.insert(&Callee);
+  else
+    // Native code, too, calls the definition that the linker chooses.
+    Callee.addFnAttr(Attribute::NoInline);
 }
 
 void Inliner::run() {
@@ -347,17 +406,9 @@ void Inliner::run() {
     }
     if (Callee->isDeclaration() || Callee == &Host)
       continue;
-    if (Function *P = Pristine.lookup(Callee); P && !hasProgram(*Callee)) {
-      Call->setCalledFunction(P);
-      Callee = P;
-    }
-    // Then native code, too, calls the definition that the linker chooses.
-    if (mayBeInterposed(*Callee))
-      Callee->addFnAttr(Attribute::NoInline);
-    if (mayTake(*Callee, Limits.Callee) &&
-        !testsArguments(*Callee, !Callee->hasFnAttribute(Attribute::NoInline)))
-      inlineCall(*Call, *Callee, Parent);
+    visitCall(*Call, *Callee, Parent);
   }
+  addReplaceable(Body, Replaceable.getArrayRef());
   if (!IsOptimized)
     answerConstantTests(Body);
 }
@@ -370,7 +421,9 @@ static void finishInlining(Function &Body, const PristineMap &Pristine) {
     Original[P] = F;
   for (BasicBlock &BB : Body)
     for (Instruction &I : make_early_inc_range(BB)) {
-      if (asMarker(I, StartMarker) || asMarker(I, EndMarker))
+      // Loops are split after COSY_ASYNC functions have been compiled.
+      if (asMarker(I, StartMarker) || asMarker(I, EndMarker) ||
+          asMarker(I, BatchMarker) || asMarker(I, BatchStepMarker))
         I.eraseFromParent();
       else if (auto *CB = dyn_cast<CallBase>(&I))
         if (Function *F = Original.lookup(CB->getCalledFunction()))

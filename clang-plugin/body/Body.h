@@ -25,6 +25,16 @@ void answerConstantTests(llvm::Function &F);
 /// library's.
 bool mayBeInterposed(const llvm::Function &F);
 
+/// \returns true if only an object that is loaded with \p F, which is a shared
+/// library's, can define the function that native code calls. libcosy finds
+/// out.
+bool mayBeReplaced(const llvm::Function &F);
+
+/// \returns the functions that were inlined into \p Body although they may be
+/// replaced.
+llvm::SmallVector<llvm::Function *, 4>
+replaceableFunctions(const llvm::Function &Body);
+
 /// \returns true if the code of \p Callee, which has at most \p
 /// MaxInstructions, does the same in a copy within \p Host, as far as the
 /// attributes tell.
@@ -37,6 +47,9 @@ struct InlineLimits {
   unsigned Total;  ///< of all of them together
   /// All code that can be in the compound is.
   bool NoUpCalls = false;
+  /// The region may run natively, so that functions may be inlined that may be
+  /// replaced.
+  bool Replaceable = false;
 };
 
 /// Inlines the functions that \p Body calls, if their definitions are known, \p

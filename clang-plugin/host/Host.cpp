@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Host.cpp - The code that runs a compound ---------------------------===//
 #include "host/Host.h"
+#include "body/Body.h"
 #include "body/LibraryCalls.h"
 #include "body/Operations.h"
 #include "host/LinkStep.h"
@@ -491,21 +492,39 @@ Constant *RegionTable::limits(const Region &R, const Code &C) {
                             GlobalValue::PrivateLinkage, Limits, "cosy.limits");
 }
 
-/// Returns the struct cosy_library of the functions \p Library, or null.
-Constant *RegionTable::libraryList(ArrayRef<Function *> Library) {
+/// \returns the address of the definition of \p F in this module, also if
+/// another object replaces it.
+static Constant *ownAddress(Function &F) {
+  Module &M = *F.getParent();
+  std::string Name = ("cosy.own." + F.getName()).str();
+  if (GlobalAlias *Known = M.getNamedAlias(Name))
+    return Known;
+  return GlobalAlias::create(F.getValueType(), F.getAddressSpace(),
+                             GlobalValue::PrivateLinkage, Name, &F, &M);
+}
+
+/// Returns the struct cosy_library of the functions \p Library and \p
+/// Replaceable, or null.
+Constant *RegionTable::functionList(ArrayRef<Function *> Library,
+                                    ArrayRef<Function *> Replaceable) {
   LLVMContext &Ctx = M.getContext();
   Constant *Null = ConstantPointerNull::get(PointerType::get(Ctx, 0));
-  if (Library.empty())
-    return Null;
   SmallVector<Constant *, 16> List;
-  for (Function *F : Library) {
+  auto Add = [&](Function *F, Constant *Own) {
     StringRef Name = F->getName();
     Name.consume_front("\1");
-    List.push_back(F);
-    List.push_back(stringConstant(M, Name));
-  }
+    append_values(List, F, stringConstant(M, Name), Own);
+  };
+  for (Function *F : Library)
+    Add(F, Null);
+  for (Function *F : Replaceable)
+    // The link step may have found that nothing replaces it.
+    if (!F->isDSOLocal())
+      Add(F, ownAddress(*F));
+  if (List.empty())
+    return Null;
   Constant *All = ConstantStruct::getAnon(
-      {ConstantInt::get(Type::getInt64Ty(Ctx), Library.size()),
+      {ConstantInt::get(Type::getInt64Ty(Ctx), List.size() / 3),
        ConstantArray::get(ArrayType::get(Null->getType(), List.size()), List)});
   // The list is not constant. Otherwise, for a reference from read-only memory,
   // the linker would give a function of another object an address in this one.
@@ -551,7 +570,7 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
            Int(Thunks.size(), 32), Int(Line, 32), stringConstant(M, File),
            stringConstant(M, R.Name), Functions, Int(C.Functions.size(), 32),
            Int(flagsOf(R, Number), 32), limits(R, C), Int(0, 64),
-           libraryList(Library)}),
+           functionList(Library, replaceableFunctions(*R.Body))}),
       "cosy.descriptor");
 }
 

@@ -102,7 +102,8 @@ public:
 private:
   llvm::StructType *descriptorType();
   llvm::Constant *limits(const Region &R, const Code &C);
-  llvm::Constant *libraryList(llvm::ArrayRef<llvm::Function *> Library);
+  llvm::Constant *functionList(llvm::ArrayRef<llvm::Function *> Library,
+                               llvm::ArrayRef<llvm::Function *> Replaceable);
 
   llvm::Module &M;
   DescriptorTable Table;

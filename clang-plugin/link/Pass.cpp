@@ -149,7 +149,7 @@ void Program::compile(Deferred &D) {
   BodyDescription Written = resumeBody(R);
   R.Host->addFnAttr(Body.getFnAttribute(WarningAttribute));
   inlineCallees(Body, *R.Host, PristineMap(),
-                {MaxLinkedCallee, MaxLinkedInlined, Written.NoOutline},
+                {MaxLinkedCallee, MaxLinkedInlined, Written.NoOutline, true},
                 [&](const Function &Callee) {
                   return Callee.isDeclaration() || mayInline(Callee);
                 });

@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-#define COSY_REGION_ABI 4
+#define COSY_REGION_ABI 5
 
 /**
  * cosy_thunk - native code of an up-call
@@ -104,18 +104,20 @@ struct cosy_limits {
 #define COSY_NO_STOP	UINT32_MAX
 
 /**
- * struct cosy_library - functions of the C library that a compound replaces
+ * struct cosy_library - functions that a compound replaces
  * @count:    their number
  * @functions: their addresses, which the linker has resolved, and names
  *
- * The compound makes their system calls. That is correct only if they are libc's
- * functions. A program or a library may have other functions of these names.
+ * The compound makes the system calls of functions of the C library, for which @own is 0, and
+ * contains others, whose code in the same file is at @own. That is correct only if the addresses are
+ * those of these functions. A program or a library may have other functions of these names.
  */
 struct cosy_library {
 	uint64_t count;
-	struct {
+	struct cosy_library_function {
 		uintptr_t address;
 		const char *name;
+		uintptr_t own;
 	} functions[];
 };
 
@@ -160,7 +162,7 @@ struct cosy_library {
  * @handle:   for libcosy: the module's handle + 1, 0 if not loaded
  * @state:    struct cosy_library of the functions that the compound replaces, or
  *	      NULL, until cosy_regions_add(); then for libcosy: decoded code and
- *	      statistics. If a function is not libc's, the region runs natively
+ *	      statistics. If a function is another one, the region runs natively
  */
 struct cosy_region {
 	uint32_t abi;

@@ -115,13 +115,18 @@ bool cosy_library_intercepted(const char *name, uintptr_t address)
 	return false;
 }
 
-const char *cosy_library_foreign(const struct cosy_library *library)
+static bool is_expected(const struct cosy_library_function *function)
+{
+	return function->own ? function->address == function->own :
+			       cosy_library_contains(function->name, function->address);
+}
+
+const struct cosy_library_function *cosy_library_foreign(const struct cosy_library *library)
 {
 	if (!library)
 		return NULL;
 	for (uint64_t i = 0; i < library->count; i++)
-		if (!cosy_library_contains(library->functions[i].name,
-					   library->functions[i].address))
-			return library->functions[i].name;
+		if (!is_expected(&library->functions[i]))
+			return &library->functions[i];
 	return NULL;
 }

@@ -10,16 +10,17 @@
 #include <cosy/region.h>
 
 /**
- * cosy_library_foreign() - find a function that is not the C library's
+ * cosy_library_foreign() - find a function that is not the one the compound replaces
  * @library: the functions that a compound replaces, or NULL
  *
  * A program may define link() itself, and a library that is loaded before libc may define open().
- * Then the linker has resolved the names to those functions.
+ * Then the linker has resolved the names to those functions. A program may also define a function of
+ * a library that it uses.
  *
- * Return: the name of the first such function; NULL if all are libc's.
+ * Return: the first such function; NULL if there is none.
  * Thread-safe; not async-signal-safe.
  */
-const char *cosy_library_foreign(const struct cosy_library *library);
+const struct cosy_library_function *cosy_library_foreign(const struct cosy_library *library);
 
 /**
  * cosy_library_contains() - test whether a function is the C library's

@@ -16,7 +16,8 @@
 #include "region/region.h"
 #include "region/reserved.h"
 
-static void explain_foreign(const struct cosy_region *region, const char *name)
+static void explain_foreign(const struct cosy_region *region,
+			    const struct cosy_library_function *function)
 {
 	struct cosy_options options = cosy_options();
 	struct cosy_number line;
@@ -24,7 +25,10 @@ static void explain_foreign(const struct cosy_region *region, const char *name)
 	if (options.stats || options.debug)
 		cosy_message(region->file, region->line ? ":" : "",
 			     region->line ? cosy_number(&line, region->line) : "",
-			     ": runs natively: ", name,
+			     ": runs natively: ", function->name,
+			     function->own ?
+			     "() of its file is replaced by that of the program or of"
+			     " another library (a static function is not)" :
 			     "() is not the C library's function, but that of the"
 			     " program or of a library loaded before (COSY_OWN at"
 			     " its declaration makes it an up-call), or code compiled"
@@ -35,7 +39,7 @@ COSY_EXPORT void cosy_regions_add(struct cosy_region *regions, size_t count)
 {
 	struct cosy_options options = cosy_options();
 	struct cosy_number has, needs;
-	const char *foreign;
+	const struct cosy_library_function *foreign;
 	struct cosy_diag diag;
 	uint32_t mode;
 

@@ -44,7 +44,7 @@ COSY_ASYNC ssize_t serve(int fd)
 	return n;
 }
 
-// IR: @cosy.regions = {{.*}}{ i32 4, i32 0, ptr @cosy.image.serve, {{.*}}, i32 1, ptr null, i64 0, ptr @cosy.library
+// IR: @cosy.regions = {{.*}}{ i32 5, i32 0, ptr @cosy.image.serve, {{.*}}, i32 1, ptr null, i64 0, ptr @cosy.library
 // IR-LABEL: define {{.*}}@serve.cosy.resume(
 // IR: load atomic i32, {{.*}}@cosy.regions
 // IR: call zeroext i1 @cosy_task_region(ptr %{{.*}}, ptr {{.*}}@cosy.regions, ptr
