@@ -15,6 +15,8 @@
 #include <linux/file.h>
 #include <linux/find.h>
 #include <linux/fs.h>
+#include <linux/hashtable.h>
+#include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/pid.h>
@@ -28,7 +30,6 @@
 #include <linux/slab.h>
 #include <linux/stddef.h>
 #include <linux/unistd.h>
-#include <linux/xarray.h>
 
 #include "call/call.h"
 #include "env/arg.h"
@@ -42,6 +43,8 @@ static unsigned int cosy_shares_made;
 
 /**
  * struct cosy_table_shares - the shares of a process's table
+ * @node:    its place in cosy_tables
+ * @table:   the table. Only to compare
  * @max:     the sum of their maxima
  * @n:	     how many there are
  * @numbers: those that they have. If all are in use, several shares have the same
@@ -50,42 +53,36 @@ static unsigned int cosy_shares_made;
  * with execve(), and for each process that shares the table, while the shares stay.
  */
 struct cosy_table_shares {
+	struct hlist_node node;
+	const struct files_struct *table;
 	unsigned long max;
 	unsigned long n;
 	DECLARE_BITMAP(numbers, COSY_SHARE_NUMBERS);
 };
 
-/* A process's table -> its shares. Both are changed with the mutex. */
-static DEFINE_XARRAY_FLAGS(cosy_tables, XA_FLAGS_ACCOUNT);
+/*
+ * The shares of each process's table. They are changed with the mutex, with which no memory is
+ * allocated: a process whose cgroup has none left would let all others wait.
+ */
+static DEFINE_HASHTABLE(cosy_tables, 10);
 static DEFINE_MUTEX(cosy_tables_mutex);
 
-static unsigned long cosy_tables_key(const struct files_struct *table)
-{
-	/* The shift keeps the tree flat. */
-	return (unsigned long)table / L1_CACHE_BYTES;
-}
-
-/* Get the shares of a table, with the mutex. Return NULL if there is no memory. */
+/* Find the shares of a table, with the mutex. */
 static struct cosy_table_shares *cosy_table_shares(const struct files_struct *table)
 {
-	struct cosy_table_shares *shares = xa_load(&cosy_tables, cosy_tables_key(table));
+	struct cosy_table_shares *shares;
 
-	if (shares)
-		return shares;
-	shares = kzalloc(sizeof(*shares), COSY_GFP);
-	if (shares && xa_err(xa_store(&cosy_tables, cosy_tables_key(table), shares, COSY_GFP))) {
-		kfree(shares);
-		return NULL;
-	}
-	return shares;
+	hash_for_each_possible(cosy_tables, shares, node, (unsigned long)table)
+		if (shares->table == table)
+			return shares;
+	return NULL;
 }
 
-static void cosy_table_shares_put(const struct files_struct *table,
-				  struct cosy_table_shares *shares)
+static void cosy_table_shares_put(struct cosy_table_shares *shares)
 {
 	if (shares->n)
 		return;
-	xa_erase(&cosy_tables, cosy_tables_key(table));
+	hash_del(&shares->node);
 	kfree(shares);
 }
 
@@ -110,15 +107,21 @@ static unsigned long cosy_share_number(const struct cosy_table_shares *shares)
  */
 static int cosy_share_add(struct cosy_share *share, unsigned long limit)
 {
-	struct cosy_table_shares *shares;
+	struct cosy_table_shares *shares, *new;
 	unsigned long number;
-	int err = -ENOMEM;
+	int err = -EMFILE;
 
+	new = kzalloc(sizeof(*new), COSY_GFP);
+	if (!new)
+		return -ENOMEM;
 	mutex_lock(&cosy_tables_mutex);
 	shares = cosy_table_shares(share->table);
-	if (!shares)
-		goto unlock;
-	err = -EMFILE;
+	if (!shares) {
+		shares = new;
+		new = NULL;
+		shares->table = share->table;
+		hash_add(cosy_tables, &shares->node, (unsigned long)share->table);
+	}
 	if (shares->max + share->max <= limit) {
 		number = cosy_share_number(shares);
 		share->base = COSY_SHARE_FD | number << COSY_SHARE_ID_SHIFT;
@@ -127,9 +130,9 @@ static int cosy_share_add(struct cosy_share *share, unsigned long limit)
 		shares->n++;
 		err = 0;
 	}
-	cosy_table_shares_put(share->table, shares);
-unlock:
+	cosy_table_shares_put(shares);
 	mutex_unlock(&cosy_tables_mutex);
+	kfree(new);
 	return err;
 }
 
@@ -145,12 +148,12 @@ static void cosy_share_remove(const struct cosy_share *share)
 	struct cosy_table_shares *shares;
 
 	mutex_lock(&cosy_tables_mutex);
-	shares = xa_load(&cosy_tables, cosy_tables_key(share->table));
+	shares = cosy_table_shares(share->table);
 	if (share->has_number)
 		__clear_bit(cosy_share_id(share), shares->numbers);
 	shares->max -= share->max;
 	shares->n--;
-	cosy_table_shares_put(share->table, shares);
+	cosy_table_shares_put(shares);
 	mutex_unlock(&cosy_tables_mutex);
 }
 
