@@ -68,7 +68,7 @@ static void set_call(struct cosy_call *call, struct table share)
 							 (__u64)value(chosen->args + i);
 	if (chosen->nr == SYS_openat && any(4))
 		call->args[0] = (__u64)AT_FDCWD;
-	if (chosen->nr == SYS_dup && any(4))
+	if ((chosen->nr == SYS_dup || chosen->nr == SYS_epoll_ctl) && any(4))
 		call->args[0] = (__u64)process_fd();
 }
 
@@ -201,7 +201,7 @@ static void disturb_share(void)
 
 	switch (any(8)) {
 	case 0:
-		table_ioctl(share.fd, COSY_SHARE_COUNT, NULL);
+		table_ioctl(share.fd, rarely() ? COSY_SHARE_END : COSY_SHARE_COUNT, NULL);
 		break;
 	case 1:
 		read_fdinfo(share.fd);

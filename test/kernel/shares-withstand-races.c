@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -26,6 +27,8 @@ static _Atomic pid_t acceptor;
 static void *uses(void *arg)
 {
 	unsigned int seed = (unsigned int)(uintptr_t)arg;
+	struct epoll_event event = { .events = EPOLLIN };
+	const int poller = epoll_create1(EPOLL_CLOEXEC);
 	int pair[2];
 	char c;
 
@@ -33,7 +36,7 @@ static void *uses(void *arg)
 		struct table table = shared;
 		long fd = COSY_SHARE_FD | table.id << COSY_SHARE_ID_SHIFT | (rand_r(&seed) % 12);
 
-		switch (rand_r(&seed) % 10) {
+		switch (rand_r(&seed) % 11) {
 		case 0:
 			if (rand_r(&seed) % 2)
 				call_in(table, SYS_dup, fd);
@@ -72,12 +75,16 @@ static void *uses(void *arg)
 				close(out);
 			break;
 		}
+		case 9:
+			call_in(table, SYS_epoll_ctl, poller, EPOLL_CTL_ADD + rand_r(&seed) % 3, fd, addr(&event));
+			break;
 		default:
 			/* Into itself: must not stay. */
 			call_in(table, SYS_dup, table.fd);
 		}
 		calls++;
 	}
+	close(poller);
 	return NULL;
 }
 
@@ -92,7 +99,8 @@ static void *ends(void *arg)
 		if (make_table(device, 10, &next))
 			continue;
 		shared = next;
-		made++;
+		if (made++ % 2)
+			table_ioctl(old.fd, COSY_SHARE_END, NULL);
 		close(old.fd);
 	}
 	return NULL;

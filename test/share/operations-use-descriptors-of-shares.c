@@ -12,7 +12,9 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -208,6 +210,63 @@ static void refused(void)
 	cosy_share_destroy(share);
 }
 
+/* Operations wait in a share that has no free place. */
+static void waits_in_full_share(void)
+{
+	struct cosy_share *share = make(2);
+	struct cosy_async receives[2] = { { 0 }, { 0 } };
+	char in[2];
+	int ends[2];
+
+	EQUAL(cosy_share_syscall(share, SYS_socketpair,
+				 (uint64_t[6]){ AF_UNIX, SOCK_STREAM, 0, (uintptr_t)ends }), 0);
+	EQUAL(cosy_share_dup(share, ends[0]), -EMFILE);
+	for (int i = 0; i < 2; i++) {
+		EQUAL(cosy_async_recv(loop, &receives[i], ends[i], &in[i], 1, 0), 0);
+		waits(&receives[i]);
+	}
+	EQUAL(cosy_share_send(share, ends[1], "a", 1, 0), 1);
+	EQUAL(result_of(&receives[0]), 1);
+	EQUAL(in[0], 'a');
+	EQUAL(cosy_cancel(loop, &receives[1]), 0);
+	EQUAL(result_of(&receives[1]), -ECANCELED);
+	cosy_share_destroy(share);
+}
+
+/* A share ends at once while a thread makes a call in it, and the process has no free descriptor. */
+static void ends_without_a_free_descriptor(void)
+{
+	struct cosy_share *share = make(4);
+	const struct timespec little = { .tv_nsec = 20000000 };
+	struct cosy_async locks = { 0 };
+	char name[] = "/tmp/cosy-share-XXXXXX", c;
+	int ends[2], holder = mkstemp(name), other;
+	struct rlimit limit, before;
+
+	CHECK(holder >= 0);
+	EQUAL(flock(holder, LOCK_EX), 0);
+	other = cosy_share_open(share, AT_FDCWD, name, O_RDWR, 0);
+	CHECK(other >= 0);
+	EQUAL(unlink(name), 0);
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	CHECK(cosy_share_dup(share, ends[0]) >= 0);
+	close(ends[0]);
+	EQUAL(cosy_async_flock(loop, &locks, other, LOCK_EX), 0);
+	waits(&locks);
+	/* The thread is in the call. */
+	nanosleep(&little, NULL);
+	EQUAL(getrlimit(RLIMIT_NOFILE, &before), 0);
+	limit = (struct rlimit){ 0, before.rlim_max };
+	EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	cosy_share_destroy(share);
+	EQUAL(recv(ends[1], &c, 1, MSG_DONTWAIT), 0);
+	EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
+	EQUAL(flock(holder, LOCK_UN), 0);
+	EQUAL(result_of(&locks), 0);
+	close(ends[1]);
+	close(holder);
+}
+
 /* A share that ends cancels what waits for it. Its descriptors are not those of a later one. */
 static void ends_with_operations(void)
 {
@@ -352,6 +411,8 @@ static void all(void)
 	serve(0);
 	files();
 	refused();
+	waits_in_full_share();
+	ends_without_a_free_descriptor();
 	ends_with_operations();
 	file_lives_on();
 	forked();

@@ -11,6 +11,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
+#include <linux/mutex.h>
 #include <linux/nospec.h>
 #include <linux/resource.h>
 #include <linux/sched.h>
@@ -142,6 +143,32 @@ static long cosy_share_nested(struct cosy_share *share, u32 nr, const u64 *args)
 }
 
 /*
+ * epoll_ctl() of an epoll of the process. The call finds both descriptors in one table, in which no other
+ * place need be free.
+ */
+static long cosy_share_control(struct cosy_share *share, u64 *args)
+{
+	const int fd = cosy_share_local(share, args[2]);
+	struct file *epoll = fd < 0 ? NULL : fget(args[0]);
+	long ret;
+
+	if (!epoll)
+		return -EBADF;
+	ret = mutex_lock_killable(&share->control);
+	if (ret)
+		goto put;
+	args[0] = COSY_SHARE_LENT;
+	args[2] = fd;
+	cosy_table_lend(&share->files, epoll);
+	ret = cosy_share_nested(share, __NR_epoll_ctl, args);
+	cosy_table_lend(&share->files, NULL);
+	mutex_unlock(&share->control);
+put:
+	fput(epoll);
+	return ret;
+}
+
+/*
  * Translate two new descriptors in the process's memory. If it cannot be written any more, close
  * those that are there: the process may have changed them, and then closes others of its own.
  */
@@ -154,7 +181,7 @@ static long cosy_share_put_pair(struct cosy_share *share, u64 addr)
 	if (copy_from_user(fds, to, sizeof(fds)))
 		return -EFAULT;
 	for (i = 0; i < ARRAY_SIZE(fds); i++)
-		if (put_user((int)cosy_share_global(share, fds[i] & (COSY_SHARE_MAX - 1)), &to[i]))
+		if (put_user((int)(share->base + ((fds[i] - 1) & (COSY_SHARE_MAX - 1))), &to[i]))
 			goto close;
 	return 0;
 
@@ -216,6 +243,8 @@ static long cosy_share_make(struct cosy_share *share, u32 nr, u64 *args)
 	cosy_share_made(share);
 	if (nr == __NR_close)
 		return cosy_share_close(share, args[0]);
+	if (nr == __NR_epoll_ctl && !(args[0] & COSY_SHARE_FD))
+		return cosy_share_control(share, args);
 	if (!copies) {
 		if (nr == __NR_dup) {
 			ret = cosy_share_dup(share, args[0]);

@@ -217,6 +217,9 @@ static long cosy_share_ioctl(struct file *file, unsigned int cmd, unsigned long 
 		return cosy_share_move(share, (struct cosy_share_move __user *)arg);
 	case COSY_SHARE_COUNT:
 		return cosy_share_count(share);
+	case COSY_SHARE_END:
+		cosy_share_end(share);
+		return 0;
 	default:
 		return -ENOTTY;
 	}
@@ -276,6 +279,7 @@ static struct cosy_share *cosy_share_alloc(u32 max)
 	err = cosy_share_add(share, limit - open);
 	if (err)
 		goto free;
+	mutex_init(&share->control);
 	cosy_table_init(&share->files);
 	mmgrab(current->mm);
 	share->mm = current->mm;

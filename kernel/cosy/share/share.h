@@ -9,6 +9,7 @@
 #include <linux/errno.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
+#include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -34,6 +35,7 @@ struct mm_struct;
  * @pid:      the process, for /proc
  * @quota:    who is charged for the memory
  * @rcu:      frees it after those that look at the table of a thread in a call
+ * @control:  held while the place COSY_SHARE_LENT of the table has a file
  * @files:    the table
  *
  * @files is not of the kernel's cache of such structures. So the kernel must not free it, and
@@ -53,8 +55,15 @@ struct cosy_share {
 	struct pid *pid;
 	u64 quota;
 	struct rcu_head rcu;
+	struct mutex control;
 	struct files_struct files;
 };
+
+/*
+ * The place in the table that no descriptor has: during epoll_ctl(), an epoll of the process is there.
+ * So this call needs no free place.
+ */
+#define COSY_SHARE_LENT	0u
 
 /**
  * cosy_share_local() - translate a descriptor
@@ -67,7 +76,8 @@ static inline int cosy_share_local(const struct cosy_share *share, u32 fd)
 {
 	const u32 number = fd - share->base;
 
-	return likely(number < COSY_SHARE_MAX) ? (int)number : -EBADF;
+	/* Without the place COSY_SHARE_LENT. */
+	return likely(number < COSY_SHARE_MAX) ? (int)number + 1 : -EBADF;
 }
 
 /**
@@ -79,7 +89,7 @@ static inline int cosy_share_local(const struct cosy_share *share, u32 fd)
  */
 static inline long cosy_share_global(const struct cosy_share *share, unsigned int fd)
 {
-	return share->base + fd;
+	return share->base + fd - 1;
 }
 
 /**
@@ -109,6 +119,7 @@ void cosy_table_free(struct files_struct *files);
 struct files_struct *cosy_table_use(struct files_struct *files);
 unsigned int cosy_table_count(struct files_struct *files);
 struct file *cosy_table_get(struct files_struct *files, unsigned int fd);
+void cosy_table_lend(struct files_struct *files, struct file *file);
 void cosy_table_close(struct cosy_share *share);
 int cosy_share_reserve(struct cosy_share *share, unsigned int n);
 void cosy_share_unreserve(struct cosy_share *share, unsigned int n);

@@ -41,6 +41,8 @@ void cosy_table_init(struct files_struct *files)
 	fdt->open_fds = files->open_fds_init;
 	fdt->full_fds_bits = files->full_fds_bits_init;
 	fdt->fd = &files->fd_array[0];
+	__set_bit(COSY_SHARE_LENT, fdt->open_fds);
+	files->next_fd = COSY_SHARE_LENT + 1;
 	rcu_assign_pointer(files->fdt, fdt);
 }
 
@@ -112,6 +114,18 @@ struct file *cosy_table_get(struct files_struct *files, unsigned int fd)
 		get_file(file);
 	spin_unlock(&files->file_lock);
 	return file;
+}
+
+/**
+ * cosy_table_lend() - let calls find a file as COSY_SHARE_LENT
+ * @files: the table
+ * @file:  the file, to which the caller holds a reference until it has removed it; NULL: remove it
+ */
+void cosy_table_lend(struct files_struct *files, struct file *file)
+{
+	spin_lock(&files->file_lock);
+	rcu_assign_pointer(files_fdtable(files)->fd[COSY_SHARE_LENT], file);
+	spin_unlock(&files->file_lock);
 }
 
 /**

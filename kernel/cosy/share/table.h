@@ -8,6 +8,7 @@
 #define COSY_SHARE_TABLE_H
 
 #include <linux/bitops.h>
+#include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
 #include <linux/fdtable.h>
@@ -25,11 +26,12 @@
  * @fdt: the table
  * @fd:	 the number in it
  *
- * Return: the file, or NULL.
+ * Return: the file, or NULL; also for COSY_SHARE_LENT, where the table has no reference to its file.
  */
 static __always_inline struct file *cosy_table_file(const struct fdtable *fdt, unsigned int fd)
 {
-	if (unlikely(fd >= fdt->max_fds))
+	BUILD_BUG_ON(COSY_SHARE_LENT != 0);
+	if (unlikely(fd - 1 >= fdt->max_fds - 1))
 		return NULL;
 	return rcu_dereference_raw(fdt->fd[array_index_nospec(fd, fdt->max_fds)]);
 }

@@ -83,7 +83,8 @@ void cosy_share_destroy(struct cosy_share *share);
  * @args:  its arguments
  *
  * The arguments that are descriptors must be of this share; a directory may be AT_FDCWD. The argument
- * of dup() may be an ordinary descriptor: this copies it into the share. New descriptors are of the
+ * of dup() may be an ordinary descriptor: this copies it into the share. The first argument of epoll_ctl()
+ * may be an ordinary epoll, which then watches a descriptor of the share. New descriptors are of the
  * share. Numbers of descriptors in memory are not translated. The calls are listed in
  * cosy_share_create(3).
  *

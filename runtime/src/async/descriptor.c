@@ -42,11 +42,6 @@ static bool grow(struct cosy_descriptor ***table, uint32_t *nchunks, uint32_t ch
 	return true;
 }
 
-static uint32_t share_of(uint32_t fd)
-{
-	return (fd - COSY_OF_SHARE) >> COSY_OF_SHARE_SHIFT;
-}
-
 static uint32_t number_in_share(uint32_t fd)
 {
 	return fd & ((1u << COSY_OF_SHARE_SHIFT) - 1);
@@ -59,7 +54,7 @@ struct cosy_descriptor *cosy_descriptor_of_share(const struct cosy_descriptors *
 
 	if (!fds->shares)
 		return NULL;
-	share = &fds->shares[share_of((uint32_t)fd)];
+	share = &fds->shares[cosy_share_of((uint32_t)fd)];
 	return chunk < share->nchunks && share->chunks[chunk] ?
 		       &share->chunks[chunk][number % COSY_CHUNK] : NULL;
 }
@@ -70,7 +65,7 @@ uint32_t cosy_descriptors_end(const struct cosy_descriptors *fds, uint32_t fd)
 		return fds->nchunks * COSY_CHUNK;
 	if (!fds->shares)
 		return 0;
-	return cosy_share_first(share_of(fd)) + fds->shares[share_of(fd)].nchunks * COSY_CHUNK;
+	return cosy_share_first(cosy_share_of(fd)) + fds->shares[cosy_share_of(fd)].nchunks * COSY_CHUNK;
 }
 
 /* Return the place of a descriptor's chunk. Return NULL without memory, or for an invalid number. */
@@ -88,7 +83,7 @@ static struct cosy_descriptor **place_of_chunk(struct cosy_descriptors *fds, int
 		fds->shares = calloc(COSY_SHARES_MAX, sizeof(*fds->shares));
 	if (!fds->shares)
 		return NULL;
-	share = &fds->shares[share_of((uint32_t)fd)];
+	share = &fds->shares[cosy_share_of((uint32_t)fd)];
 	return grow(&share->chunks, &share->nchunks, number_in_share((uint32_t)fd) / COSY_CHUNK) ?
 		       &share->chunks[number_in_share((uint32_t)fd) / COSY_CHUNK] : NULL;
 }
@@ -416,7 +411,7 @@ void cosy_descriptor_disarm(struct cosy_descriptors *fds, struct cosy_descriptor
 		set_events(fds, d, fd, events, d->changes);
 		return;
 	}
-	/* As long as a share is full, the descriptor stays where it is: share_control_in_module(). */
+	/* In a share, if tracers see the call, and the process's table has no place for copies. */
 	if (control(fds, EPOLL_CTL_DEL, fd, 0) == -EMFILE)
 		return;
 	cosy_descriptor_set_added(fds, d, false);

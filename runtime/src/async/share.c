@@ -82,9 +82,11 @@ long cosy_fd_poll(struct pollfd *poll)
 
 long cosy_fd_control(int epoll, int op, int fd, struct epoll_event *event)
 {
-	if (cosy_is_of_share(fd) && in_shares())
-		return in_shares()->control(epoll, op, fd, event);
-	return cosy_sys6(SYS_epoll_ctl, epoll, op, fd, (long)event, 0, 0);
+	const uint64_t args[6] = { (uint64_t)epoll, (uint64_t)op, (uint64_t)fd, (uintptr_t)event };
+
+	/* In the share of the descriptor, which takes an epoll of the process. */
+	return cosy_is_of_share(fd) ? cosy_call_in_share(cosy_share_of((uint32_t)fd), SYS_epoll_ctl, args) :
+				      cosy_sys_args(SYS_epoll_ctl, args);
 }
 
 long cosy_call_in_share(uint32_t share, long nr, const uint64_t args[6])

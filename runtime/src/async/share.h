@@ -25,13 +25,11 @@ struct pollfd;
  * @call:    make a call whose first argument is a descriptor of a share
  * @call_in: make a call in the share with a number
  * @lend:    call a function with a descriptor of the process that is a copy, until it returns
- * @control: epoll_ctl() with an epoll of the process and a descriptor of a share
  */
 struct cosy_share_calls {
 	long (*call)(long nr, const uint64_t args[6]);
 	long (*call_in)(uint32_t share, long nr, const uint64_t args[6]);
 	long (*lend)(int fd, long (*use)(int copy, void *arg), void *arg);
-	long (*control)(int epoll, int op, int fd, struct epoll_event *event);
 };
 
 /* NULL until the program makes its first share. */
@@ -47,6 +45,12 @@ static inline bool cosy_has_shares(void)
 static COSY_ALWAYS_INLINE bool cosy_is_of_share(int fd)
 {
 	return fd >= (int)COSY_OF_SHARE;
+}
+
+/** cosy_share_of() - return the number of the share that has a descriptor */
+static inline uint32_t cosy_share_of(uint32_t fd)
+{
+	return (fd - COSY_OF_SHARE) >> COSY_OF_SHARE_SHIFT;
 }
 
 /** cosy_share_first() - return the lowest descriptor of the share with a number */

@@ -82,7 +82,7 @@ static long call_in_number(uint32_t number, long nr, const uint64_t args[6])
 
 static long call_in_loop(long nr, const uint64_t args[6])
 {
-	return call_in_number((uint32_t)args[0] >> COSY_SHARE_ID_SHIFT & COSY_SHARE_ID_MASK, nr, args);
+	return call_in_number(cosy_share_of((uint32_t)args[0]), nr, args);
 }
 
 static long lend(int fd, long (*use)(int copy, void *arg), void *arg)
@@ -98,24 +98,10 @@ static long lend(int fd, long (*use)(int copy, void *arg), void *arg)
 	return ret;
 }
 
-static long control(int epoll, int op, int fd, struct epoll_event *event)
-{
-	struct cosy_share *share = hold((uint32_t)fd);
-	long ret = -EBADF;
-
-	if (!share)
-		return ret;
-	ret = share->fd >= 0 ? share_control_in_module(share, epoll, op, fd, event) :
-			       share_control_here(share, epoll, op, fd, event);
-	release(share);
-	return ret;
-}
-
 static const struct cosy_share_calls calls_of_loops = {
 	.call = call_in_loop,
 	.call_in = call_in_number,
 	.lend = lend,
-	.control = control,
 };
 
 bool share_list(struct cosy_share *share)

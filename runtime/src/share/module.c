@@ -5,8 +5,6 @@
  * The descriptor of a share is an ordinary one. The program may close it, which ends the share.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/epoll.h>
 #include <sys/syscall.h>
 
 #include <linux/cosy.h>
@@ -51,21 +49,10 @@ void share_close_in_module(struct cosy_share *share)
 		cosy_sys(SYS_close, share->fd, 0, 0);
 }
 
-/*
- * Close all descriptors of a share, while calls of other threads use its own one. Closing a copy of that
- * ends the share, too.
- */
+/* Close all descriptors of a share, while calls of other threads use its own one. */
 void share_end_in_module(struct cosy_share *share)
 {
-	long copy;
-
-	if (command(share, COSY_SHARE_COUNT, NULL) < 0)
-		return;
-	copy = cosy_sys(SYS_fcntl, share->fd, F_DUPFD_CLOEXEC, 0);
-	if (copy < 0)
-		return;
-	cosy_sys(SYS_close, copy, 0, 0);
-	share->ended = true;
+	share->ended = !command(share, COSY_SHARE_END, NULL);
 }
 
 /* Return the number of descriptors. */
@@ -176,24 +163,5 @@ long share_lend_in_module(struct cosy_share *share, int fd, long (*use)(int copy
 		return copy;
 	ret = use(copy, arg);
 	cosy_sys(SYS_close, copy, 0, 0);
-	return ret;
-}
-
-/*
- * Let an epoll of the process watch a descriptor. epoll_ctl() finds both in one table, so the share gets
- * a copy of the epoll meanwhile.
- */
-long share_control_in_module(struct cosy_share *share, int epoll, int op, int fd,
-			     struct epoll_event *event)
-{
-	const int copy = cosy_share_dup(share, epoll);
-	long ret;
-
-	if (copy < 0)
-		return copy;
-	ret = cosy_share_syscall(share, SYS_epoll_ctl,
-				 (uint64_t[6]){ (uint64_t)copy, (uint64_t)op, (uint64_t)fd,
-						(uintptr_t)event });
-	cosy_share_close(share, copy);
 	return ret;
 }

@@ -55,7 +55,8 @@ bool share_translates(const struct share_kind *kind, long nr, const uint64_t *ar
 		return false;
 	if (nr == SYS_openat && (int)args[i] == AT_FDCWD)
 		return false;
-	return nr != SYS_dup || (uint32_t)args[i] & COSY_SHARE_FD;
+	/* These take ordinary descriptors, too. */
+	return (nr != SYS_dup && (nr != SYS_epoll_ctl || i)) || (uint32_t)args[i] & COSY_SHARE_FD;
 }
 
 static void free_table(struct cosy_share *share)

@@ -16,8 +16,6 @@
 
 #include "device/sys.h"
 
-struct epoll_event;
-
 /* What a call makes, as in syscalls.def. */
 enum share_makes {
 	SHARE_REFUSED,	/* not a call for shares */
@@ -143,8 +141,6 @@ long cosy_share_call_in_module(struct cosy_share *share, const struct share_kind
 int cosy_share_move_in_module(struct cosy_share *share, int fd, int to, unsigned int flags);
 uint32_t cosy_share_count_in_module(const struct cosy_share *share);
 long share_lend_in_module(struct cosy_share *share, int fd, long (*use)(int copy, void *arg), void *arg);
-long share_control_in_module(struct cosy_share *share, int epoll, int op, int fd,
-			     struct epoll_event *event);
 
 /* user.c */
 int cosy_share_here(struct cosy_share *share);
@@ -155,8 +151,6 @@ long cosy_share_call_here(struct cosy_share *share, const struct share_kind *kin
 int cosy_share_give_here(struct cosy_share *share, int fd, struct cosy_share *to);
 int cosy_share_install_here(struct cosy_share *share, int fd, int flags);
 long share_lend_here(struct cosy_share *share, int fd, long (*use)(int copy, void *arg), void *arg);
-long share_control_here(struct cosy_share *share, int epoll, int op, int fd,
-			struct epoll_event *event);
 
 /* loop.c */
 /** share_list() - let operations of loops use a share; false if another one has its number */

@@ -473,16 +473,3 @@ long share_lend_here(struct cosy_share *share, int fd, long (*use)(int copy, voi
 	put_file(file);
 	return ret;
 }
-
-/* Let an epoll of the process watch a descriptor. */
-long share_control_here(struct cosy_share *share, int epoll, int op, int fd, struct epoll_event *event)
-{
-	struct share_file *file = share->forked ? NULL : get_file(share, fd);
-	long ret;
-
-	if (!file)
-		return -EBADF;
-	ret = cosy_sys6(SYS_epoll_ctl, epoll, op, file->fd, (long)event, 0, 0);
-	put_file(file);
-	return ret;
-}

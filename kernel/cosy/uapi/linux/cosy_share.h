@@ -62,12 +62,13 @@ struct cosy_share_create {
  * with the structure, and the results, of a single call of the device. See linux/cosy.h.
  *
  * Arguments that are descriptors must be of this share; a directory may be AT_FDCWD. The argument
- * of dup() may be a descriptor of the process's table: dup() then copies it into the share. Numbers
- * of descriptors in memory are not translated.
+ * of dup() may be a descriptor of the process's table: dup() then copies it into the share. The first
+ * argument of epoll_ctl() may be one, too: an epoll of the process then watches a descriptor of the
+ * share, which needs no free place. Numbers of descriptors in memory are not translated.
  *
  * The result is that of the system call. A new descriptor is one of the share. Further results are
  * EBADF (a descriptor is not of this share) and EMFILE (the share has @max descriptors, or
- * RLIMIT_NOFILE). A call that a signal has interrupted is made again, as without a share.
+ * RLIMIT_NOFILE - 1: each has a place for that epoll). A call that a signal has interrupted is made again, as without a share.
  *
  * COSY_CALL_LEFT with COSY_CALL_TRACED or COSY_CALL_FILTERED: the call was not made, because the
  * thread is traced, its system calls are audited, or a seccomp filter returns anything but ALLOW
@@ -211,5 +212,10 @@ static inline int cosy_share_allows(unsigned int nr, __u64 second, __u64 third)
 #define COSY_SHARE_MOVE	_IO('Q', 0x51)
 /* Returns the number of descriptors in the share. Errors: EPERM, ESHUTDOWN. */
 #define COSY_SHARE_COUNT _IO('Q', 0x52)	/* no argument */
+/*
+ * Closes all descriptors of the share, as closing a descriptor of the share does. Calls that other
+ * threads make in it go on. Errors: EPERM, ESHUTDOWN.
+ */
+#define COSY_SHARE_END	_IO('Q', 0x53)	/* no argument */
 
 #endif /* _UAPI_LINUX_COSY_SHARE_H */

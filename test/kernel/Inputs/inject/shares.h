@@ -5,10 +5,13 @@
 #ifndef SHARES_H
 #define SHARES_H
 
+#include <sys/epoll.h>
+
 #include "../../table.h"
 #include "calls.h"
 
 static struct table share, second;
+static int poller;
 
 static long make_share(void)
 {
@@ -25,12 +28,14 @@ static void share_begins(void)
 	recreate();
 	share = must_make_table(dev, 8);
 	second = must_make_table(dev, 8);
+	poller = epoll_create1(EPOLL_CLOEXEC);
 }
 
 /* This also closes what has stayed in them after a failure. */
 static void share_ends(long ret)
 {
 	(void)ret;
+	close(poller);
 	close(share.fd);
 	close(second.fd);
 }
@@ -57,6 +62,18 @@ static long pair_in_share(void)
 	return ret;
 }
 
+/* An epoll of the process watches a descriptor of the share. */
+static long watch_in_share(void)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	long fd = call_in(share, SYS_eventfd2, 0, 0), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = call_in(share, SYS_epoll_ctl, (__u64)poller, EPOLL_CTL_ADD, (__u64)fd, P(&event));
+	return ret ? ret : call_in(share, SYS_close, (__u64)fd);
+}
+
 /* By the process's table, and by another share. */
 static long hand_over(void)
 {
@@ -81,6 +98,7 @@ static void try_shares(void)
 		OPERATION("make a share", NULL, make_share, NULL, 0, .repeats = CHARGE_REPEATS),
 		OPERATION("a call in a share", share_begins, call_in_share, share_ends, 0),
 		OPERATION("a pair in a share", share_begins, pair_in_share, share_ends, 0),
+		OPERATION("watch a descriptor of a share", share_begins, watch_in_share, share_ends, 0),
 		OPERATION("hand a descriptor over", share_begins, hand_over, share_ends, 0),
 	};
 
