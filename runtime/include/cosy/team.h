@@ -77,7 +77,8 @@ struct cosy_team_stuck {
 /**
  * struct cosy_team_options - options of a team
  * @size:	sizeof(struct cosy_team_options)
- * @workers:	number of workers, at most COSY_TEAM_MAX; 0: the CPUs that the caller may run on
+ * @workers:	number of workers, at most COSY_TEAM_MAX; 0: the CPUs that the caller may run on, but not
+ *		more than the process's cgroup has time for (cpu.max, rounded up)
  * @flags:	COSY_TEAM_PIN
  * @max_queued:	load shedding: while more callbacks than that are queued in the team, further calls
  *		are dropped; 0: no limit

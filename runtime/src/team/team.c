@@ -172,7 +172,7 @@ static int set_workers(struct cosy_team *team, uint32_t count)
 
 	read_allowed(&allowed);
 	if (!count)
-		count = allowed.count ? allowed.count : 1;
+		count = team_default_size(allowed.count);
 	if (count > COSY_TEAM_MAX)
 		count = COSY_TEAM_MAX;
 	if (count < before) {

@@ -340,6 +340,11 @@ void team_call_done(struct cosy_team *team, struct cosy_async *op);
 /** team_call_free() - free the structure of a call */
 void team_call_free(struct cosy_worker *worker, struct team_call *call);
 
+/* size.c */
+
+/** team_default_size() - the number of workers of which nothing was said; @allowed: CPUs, 0: unknown */
+uint32_t team_default_size(uint32_t allowed);
+
 /* watch.c */
 
 /** team_watch() - the thread that looks for callbacks that do not return */
