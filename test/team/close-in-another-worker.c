@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * A colour may use a descriptor on one worker, move, and close it on another one: the first worker's loop
- * forgets it, so that the next file with the same number is right there. What waits there by epoll is
- * cancelled.
+ * forgets it, so that the next file with the same number is right there. What was submitted there is made, or
+ * cancelled, before the descriptor is closed.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -81,19 +81,48 @@ static void await_waiting(struct cosy_loop *loop)
 	} while (!info.waiting);
 }
 
+/* How a descriptor is closed. */
+enum way { CLOSE, DUP2, RANGE, WAYS };
+
+static enum way way;
 static struct cosy_coloured closing;
+static atomic_uint closes_ended;
+static int64_t close_result;
 
 static void closed(struct cosy_coloured *op)
 {
-	EQUAL(op->op.result, 0);
+	close_result = op->op.result;
+	closes_ended++;
 }
 
 static void close_here(void *arg)
 {
 	struct cosy_loop *loop = cosy_team_loop();
+	const int fd = *(int *)arg;
+	struct cosy_async *op = cosy_colour(&closing, cosy_team_colour(), closed);
 
 	CHECK(loop == loops[SECOND]);
-	EQUAL(cosy_async_close(loop, cosy_colour(&closing, cosy_team_colour(), closed), *(int *)arg), 0);
+	closes_ended = 0;
+	if (way == CLOSE)
+		EQUAL(cosy_async_close(loop, op, fd), 0);
+	else if (way == DUP2)
+		EQUAL(cosy_async_dup2(loop, op, 0, fd), 0);
+	else
+		EQUAL(cosy_async_close_range(loop, op, (unsigned int)fd, (unsigned int)fd, 0), 0);
+}
+
+/* Wait until the close has ended, and check that it has closed. */
+static void await_closed(int fd, int peer)
+{
+	char byte;
+
+	EQUAL(cosy_team_wait(team, MINUTE), 0);
+	EQUAL(closes_ended, 1);
+	EQUAL(close_result, way == DUP2 ? fd : 0);
+	EQUAL(recv(peer, &byte, 1, MSG_DONTWAIT), 0);
+	if (way == DUP2)
+		close(fd);
+	EQUAL(fcntl(fd, F_GETFD), -1);
 }
 
 /* Receive a byte from a descriptor that waits for it in the loop of the first worker. */
@@ -134,17 +163,140 @@ static void number_is_used_again(void)
 	close(again[1]);
 }
 
-static void what_waits_is_cancelled(void)
+/* Make a connection, and let the first worker wait for a byte. */
+static void wait_at_first(int fds[2])
+{
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	receive.fd = fds[0];
+	receive.ended = 0;
+	EQUAL(cosy_team_call(team, FIRST, begin, NULL), 0);
+	await_waiting(loops[FIRST]);
+}
+
+static void send_and_close(void *arg)
+{
+	EQUAL(cosy_async_send(cosy_team_loop(), NULL, *(int *)arg, "z", 1, 0), 0);
+	close_here(arg);
+}
+
+/* @several: both workers have used the descriptor. */
+static void what_waits_is_cancelled(bool several)
+{
+	int fds[2];
+	char byte;
+
+	wait_at_first(fds);
+	EQUAL(cosy_team_call(team, SECOND, several ? send_and_close : close_here, &fds[0]), 0);
+	if (several)
+		EQUAL(recv(fds[1], &byte, 1, 0), 1);
+	await_closed(fds[0], fds[1]);
+	EQUAL(receive.ended, 1);
+	EQUAL(receive.result, -ECANCELED);
+	close(fds[1]);
+}
+
+/* Let the second worker begin to close, while the first one runs a callback. */
+static void begin_to_close(int *fd)
+{
+	EQUAL(cosy_team_call(team, SECOND, close_here, fd), 0);
+	usleep(50000);
+	EQUAL(closes_ended, 0);
+	CHECK(fcntl(*fd, F_GETFD) >= 0);
+}
+
+/* The descriptor is closed only after what waits is complete, also if that takes long. */
+static void close_comes_last(void)
 {
 	int fds[2];
 
+	wait_at_first(fds);
+	stop(FIRST);
+	begin_to_close(&fds[0]);
+	go_on(FIRST);
+	await_closed(fds[0], fds[1]);
+	EQUAL(receive.result, -ECANCELED);
+	close(fds[1]);
+}
+
+static struct cosy_coloured sending;
+static int64_t sent;
+
+static void has_sent(struct cosy_coloured *op)
+{
+	sent = op->op.result;
+}
+
+/* Submit a receive and a send, and let the callback, and so its worker, do something else for long. */
+static void submit_and_stop(void *arg)
+{
+	begin(NULL);
+	EQUAL(cosy_async_send(cosy_team_loop(), cosy_colour(&sending, cosy_team_colour(), has_sent),
+			      receive.fd, "y", 1, 0), 0);
+	pass_gate(arg);
+}
+
+/* What was submitted and has not begun comes before the close, too. */
+static void what_has_not_begun_is_made(void)
+{
+	int fds[2];
+	char byte = 0;
+
 	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	receive.fd = fds[0];
-	EQUAL(cosy_team_call(team, FIRST, begin, NULL), 0);
-	await_waiting(loops[FIRST]);
-	EQUAL(cosy_team_call(team, SECOND, close_here, &fds[0]), 0);
+	gates[FIRST] = (struct gate)GATE;
+	EQUAL(cosy_team_call(team, FIRST, submit_and_stop, &gates[FIRST]), 0);
+	await_at_gate(&gates[FIRST], 1);
+	begin_to_close(&fds[0]);
+	go_on(FIRST);
+	EQUAL(cosy_team_wait(team, MINUTE), 0);
+	EQUAL(sent, 1);
+	EQUAL(recv(fds[1], &byte, 1, MSG_DONTWAIT), 1);
+	EQUAL(byte, 'y');
+	await_closed(fds[0], fds[1]);
+	EQUAL(receive.result, -ECANCELED);
+	close(fds[1]);
+}
+
+static void cancel_close(void *arg)
+{
+	(void)arg;
+	EQUAL(cosy_team_cancel(&closing), 0);
+}
+
+/* A close that waits for the first worker can be cancelled; then nothing is closed. */
+static void close_is_cancelled(void)
+{
+	int fds[2];
+
+	wait_at_first(fds);
+	stop(FIRST);
+	begin_to_close(&fds[0]);
+	EQUAL(cosy_team_call(team, SECOND, cancel_close, NULL), 0);
+	await_count(&closes_ended, 1);
+	EQUAL(close_result, -ECANCELED);
+	go_on(FIRST);
 	EQUAL(cosy_team_wait(team, MINUTE), 0);
 	EQUAL(receive.result, -ECANCELED);
+	CHECK(fcntl(fds[0], F_GETFD) >= 0);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void forget(void *arg)
+{
+	EQUAL(cosy_cancel_fd(cosy_team_loop(), *(int *)arg), 0);
+}
+
+/* A program that closes it otherwise cancels before. */
+static void other_closes_cancel(void)
+{
+	int fds[2];
+
+	wait_at_first(fds);
+	EQUAL(cosy_team_call(team, SECOND, forget, &fds[0]), 0);
+	EQUAL(cosy_team_wait(team, MINUTE), 0);
+	EQUAL(receive.result, -ECANCELED);
+	close(fds[0]);
 	close(fds[1]);
 }
 
@@ -158,9 +310,15 @@ int main(void)
 	EQUAL(cosy_team_wait(team, NULL), 0);
 	CHECK(loops[FIRST] != loops[SECOND]);
 	number_is_used_again();
-	/* The module does not tell for which descriptors it waits. */
-	if (!strcmp(getenv("COSY_EXECUTOR"), "user"))
-		what_waits_is_cancelled();
+	for (way = CLOSE; way < WAYS; way++) {
+		what_waits_is_cancelled(false);
+		what_waits_is_cancelled(true);
+		close_comes_last();
+		what_has_not_begun_is_made();
+	}
+	way = CLOSE;
+	close_is_cancelled();
+	other_closes_cancel();
 	EQUAL(cosy_team_destroy(team), 0);
 	return 0;
 }

@@ -44,6 +44,9 @@ struct cosy_submit_entry {
  * @busy:	   by @owner: @thread uses this structure now. Another thread that takes the loop from
  *		   it sets @thread to NULL, lets all threads see that (membarrier), and waits for
  *		   @busy. A thread that has lost the loop, and does not know it, writes only its own one
+ * @known:	   the loop is one of several that use the same descriptors: for each of these, the
+ *		   number of the loop that has used it, or COSY_SUBMIT_SEVERAL; otherwise NULL
+ * @member:	   this loop's number
  *
  * A child finds it cleared.
  */
@@ -58,7 +61,12 @@ struct cosy_submit {
 	uint32_t quiet;
 	uint32_t owner;
 	uint32_t busy[COSY_SUBMIT_OWNERS];
+	const uint16_t *known;
+	uint16_t member;
 };
+
+/* In @known: more than one loop. */
+#define COSY_SUBMIT_SEVERAL	UINT16_MAX
 
 /* In the slot of an operation: it is in the ring; it is a receive from the descriptor in the rest. */
 #define COSY_SUBMIT_RING	(1u << 31)
@@ -80,6 +88,17 @@ static inline const void *cosy_submit_self(void)
 	/* The first word of a thread's structure is its address. */
 	__asm__("movq %%fs:0, %0" : "=r"(self));
 	return self;
+}
+
+/** cosy_submit_is_known() - false if it has to be noted for other loops that this one uses a descriptor */
+static inline bool cosy_submit_is_known(const struct cosy_submit *s, uint32_t fd)
+{
+	uint16_t known;
+
+	if (__builtin_expect(!s->known, 1))
+		return true;
+	known = __atomic_load_n(&s->known[fd], __ATOMIC_RELAXED);
+	return known == s->member || known == COSY_SUBMIT_SEVERAL;
 }
 
 /** cosy_submit_end() - end what cosy_submit_begin() has begun */
@@ -202,6 +221,7 @@ static inline int cosy_submit_send(struct cosy_loop *loop, struct cosy_async *op
 
 	if (__builtin_expect((uint32_t)fd >= COSY_SUBMIT_MAX_FD || address ||
 			     (flags & COSY_SUBMIT_SEND_UNUSUAL) ||
+			     !cosy_submit_is_known(s, (uint32_t)fd) ||
 			     !cosy_submit_begin_op(s, op), 0))
 		return cosy_async_call(loop, op, 44 /* sendto */, fd, buffer, size, flags, address,
 				       length);
@@ -219,6 +239,7 @@ static inline int cosy_submit_receive(struct cosy_loop *loop, struct cosy_async 
 
 	if (__builtin_expect((uint32_t)fd >= COSY_SUBMIT_MAX_FD || !size || address ||
 			     (flags & COSY_SUBMIT_RECEIVE_UNUSUAL) ||
+			     !cosy_submit_is_known(s, (uint32_t)fd) ||
 			     !cosy_submit_begin_op(s, op), 0))
 		return cosy_async_call(loop, op, 45 /* recvfrom */, fd, buffer, size, flags, address,
 				       length);

@@ -222,9 +222,11 @@ uint64_t cosy_team_colour(void);
  * cosy_team_stay(). An operation without cosy_colour(), and a function without .colour, have colour 0,
  * which stays for good on the worker where it calls this.
  *
- * cosy_async_close() on any worker closes a descriptor for all: the loops of the team forget it. Call
- * cosy_cancel_fd() on a worker before closing it otherwise. Both cancel what waits on that worker; what
- * waits on others is cancelled only without the module: cancel it before (cosy_team_cancel()).
+ * cosy_async_close() on any worker closes a descriptor for all: what waits for it, in whatever loop of the
+ * team, first completes with -ECANCELED, and the loops forget it. If another worker has used the
+ * descriptor, and anything is outstanding in its loop, the close waits until that worker has returned from
+ * its callback. Call cosy_cancel_fd() on a worker before closing a descriptor otherwise: that cancels on
+ * this worker what waits, and lets the others do so soon.
  *
  * Return: the loop; NULL: the thread is no worker.
  */

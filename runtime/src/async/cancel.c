@@ -76,6 +76,12 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 	case COSY_SLOT_WAITING:
 		cosy_end(loop, slot, -ECANCELED);
 		return 0;
+	case COSY_SLOT_ASKING:
+		if (must_be_made(s) && !loop->closing)
+			return -EALREADY;
+		cosy_question_drop(&loop->fds, slot);
+		cancel_call(loop, slot);
+		return 0;
 	case COSY_SLOT_SENT:
 		return cosy_cpu_cancel(loop, slot);
 	case COSY_SLOT_RUNNING:
@@ -282,7 +288,7 @@ int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
 	int cancelled = cancel_queue(loop, &loop->module.reading, first, last);
 
 	if (loop->fds.group)
-		cosy_group_closes(&loop->fds, first, last);
+		cosy_group_closes(&loop->fds, first, last, NULL);
 	cancelled += cosy_ring_cancel_fds(loop, first, last);
 	return cancelled + cancel_and_forget(loop, first, last);
 }

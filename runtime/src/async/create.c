@@ -225,6 +225,13 @@ no_page:
 	return err;
 }
 
+void cosy_loop_join(struct cosy_loop *loop, struct cosy_group *group, uint16_t member)
+{
+	loop->fds.group = group;
+	loop->fds.member = loop->ring.submit->member = member;
+	loop->ring.submit->known = group->known;
+}
+
 static void cancel_all(struct cosy_loop *loop)
 {
 	struct cosy_delivery none = { 0 };

@@ -6,7 +6,9 @@
 #define COSY_LOOP_CREATE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+struct cosy_group;
 struct cosy_loop;
 
 /**
@@ -22,5 +24,8 @@ void cosy_loop_close(struct cosy_loop *loop);
 
 /** cosy_loop_free() - free a closed loop */
 void cosy_loop_free(struct cosy_loop *loop);
+
+/** cosy_loop_join() - make a new loop a member of a group; @member: its number, from 1 */
+void cosy_loop_join(struct cosy_loop *loop, struct cosy_group *group, uint16_t member);
 
 #endif /* COSY_LOOP_CREATE_H */

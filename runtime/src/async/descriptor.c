@@ -128,6 +128,8 @@ void cosy_descriptors_destroy(struct cosy_descriptors *fds)
 	for (uint32_t i = 0; fds->shares && i < COSY_SHARES_MAX; i++)
 		free_chunks(fds->shares[i].chunks, fds->shares[i].nchunks);
 	free(fds->shares);
+	while (fds->questions)
+		cosy_question_end(fds, fds->questions);
 	free(fds->unwanted);
 	free(fds->used);
 }
@@ -162,14 +164,56 @@ void cosy_group_note(struct cosy_descriptors *fds, int fd)
 		;
 }
 
+void cosy_group_note_call(struct cosy_descriptors *fds, long nr, const uint64_t args[6])
+{
+	/* A close ends what other calls do. */
+	if (cosy_takes_fd(nr) && cosy_how(nr) != COSY_HOW_CLOSE)
+		cosy_group_note(fds, (int)args[0]);
+}
+
+bool cosy_group_is_known(const struct cosy_descriptors *fds, uint32_t first, uint32_t last)
+{
+	const struct cosy_group *group = fds->group;
+	const uint32_t end = group ? __atomic_load_n(&group->end, __ATOMIC_RELAXED) : 0;
+
+	for (uint32_t fd = first; fd <= last && fd < end; fd++) {
+		const uint16_t known = __atomic_load_n(&group->known[fd], __ATOMIC_RELAXED);
+
+		if (known && known != fds->member)
+			return true;
+	}
+	return false;
+}
+
+void cosy_question_drop(const struct cosy_descriptors *fds, uint32_t slot)
+{
+	struct cosy_question *question = fds->questions;
+
+	while (question->slot != slot)
+		question = question->next;
+	question->slot = COSY_NO_SLOT;
+}
+
+void cosy_question_end(struct cosy_descriptors *fds, struct cosy_question *question)
+{
+	struct cosy_question **link = &fds->questions;
+
+	while (*link != question)
+		link = &(*link)->next;
+	*link = question->next;
+	free(question);
+}
+
 /*
  * The program orders what it does with a descriptor, in whatever loops, before it closes it, and that
  * before it uses the number again. So the accesses here need no order of their own.
  */
-void cosy_group_closes(struct cosy_descriptors *fds, uint32_t first, uint32_t last)
+uint32_t cosy_group_closes(struct cosy_descriptors *fds, uint32_t first, uint32_t last,
+			   struct cosy_question *question)
 {
 	struct cosy_group *group = fds->group;
 	const uint32_t end = __atomic_load_n(&group->end, __ATOMIC_RELAXED);
+	uint32_t asked = 0;
 
 	for (uint32_t fd = first; fd <= last && fd < end; fd++) {
 		uint16_t known = __atomic_load_n(&group->known[fd], __ATOMIC_RELAXED);
@@ -178,8 +222,9 @@ void cosy_group_closes(struct cosy_descriptors *fds, uint32_t first, uint32_t la
 			continue;
 		__atomic_store_n(&group->known[fd], 0, __ATOMIC_RELAXED);
 		if (known != fds->member)
-			group->tell(group, fds->member, known, (int)fd);
+			asked += group->tell(group, fds->member, known, (int)fd, question);
 	}
+	return asked;
 }
 
 bool cosy_descriptor_use(struct cosy_descriptors *fds, int fd)

@@ -135,6 +135,12 @@ static COSY_ALWAYS_INLINE uint32_t cosy_ring_outstanding(const struct cosy_loop 
 	       ring->untracked_receives - loop->slots.outstanding + ring->of_tasks;
 }
 
+/** cosy_loop_is_used() - return true if anything may be outstanding; needs no lock */
+static inline bool cosy_loop_is_used(const struct cosy_loop *loop)
+{
+	return __atomic_load_n(&loop->ring.submit->room, __ATOMIC_RELAXED) != (int32_t)loop->page.mask + 1;
+}
+
 _Static_assert(offsetof(struct cosy_loop, ring.submit) == 0, "as cosy/submit.h says");
 
 /**

@@ -145,7 +145,7 @@ static int receive_locked(struct cosy_loop *loop, struct cosy_receive *receive, 
 	receive->buffer = NULL;
 	if (cosy_ring_is_usable(loop) && ring_receives(fd) &&
 	    !cosy_page_precedes(loop, COSY_HOW_RECEIVE, SYS_recvfrom, fd)) {
-		cosy_ring_submit_receive(&loop->ring, op, fd);
+		cosy_ring_submit_receive(loop, op, fd);
 	} else {
 		cosy_ring_yield(loop, COSY_HOW_RECEIVE, SYS_recvfrom, fd);
 		cosy_page_publish(loop, take_slot(loop, op, fd));
@@ -163,7 +163,7 @@ COSY_EXPORT int cosy_async_receive(struct cosy_loop *loop, struct cosy_receive *
 	if (loop->has_ring && ring_receives((uint32_t)fd) &&
 	    cosy_submit_begin_op(loop->ring.submit, &receive->op)) {
 		receive->buffer = NULL;
-		cosy_ring_submit_receive(&loop->ring, &receive->op, (uint32_t)fd);
+		cosy_ring_submit_receive(loop, &receive->op, (uint32_t)fd);
 		cosy_submit_end(loop->ring.submit);
 		return 0;
 	}

@@ -117,8 +117,7 @@ static int reply_locked(struct cosy_loop *loop, struct cosy_async *op, const uin
 	if (cosy_ring_is_usable(loop) && ring_submits(loop, send, receive) &&
 	    !cosy_page_precedes(loop, COSY_HOW_SEND, SYS_sendto, send[0]) &&
 	    !cosy_page_precedes(loop, COSY_HOW_RECEIVE, SYS_recvfrom, receive[0])) {
-		loop->ring.looked = false;
-		cosy_ring_submit_reply(loop->ring.submit, op, send, receive);
+		cosy_ring_submit_reply(loop, op, send, receive);
 	} else {
 		cosy_ring_yield(loop, COSY_HOW_SEND, SYS_sendto, send[0]);
 		cosy_ring_yield(loop, COSY_HOW_RECEIVE, SYS_recvfrom, receive[0]);
@@ -143,10 +142,8 @@ COSY_EXPORT int cosy_async_reply(struct cosy_loop *loop, struct cosy_async *op, 
 	if (loop->has_ring && cosy_submit_begin_op(loop->ring.submit, op)) {
 		bool submits = loop->ring.submit->room > 1 && ring_submits(loop, send, receive);
 
-		if (submits) {
-			loop->ring.looked = false;
-			cosy_ring_submit_reply(loop->ring.submit, op, send, receive);
-		}
+		if (submits)
+			cosy_ring_submit_reply(loop, op, send, receive);
 		cosy_submit_end(loop->ring.submit);
 		if (submits)
 			return 0;

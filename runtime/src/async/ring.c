@@ -861,7 +861,8 @@ static bool page_rests(const struct cosy_loop *loop)
 	const struct cosy_async_page *page = loop->page.shared;
 
 	return !cosy_page_submitted(&loop->page) && page->done_head == page->done_tail &&
-	       loop->fds.waiting == loop->fds.watching && !loop->attempts.count &&
+	       loop->fds.waiting == loop->fds.watching && !loop->fds.questions &&
+	       !loop->attempts.count &&
 	       !loop->module.inside && !loop->threads.calling && !loop->threads.disk.queued.count &&
 	       !loop->threads.waits.queued.count;
 }

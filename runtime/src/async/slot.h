@@ -28,6 +28,7 @@ enum cosy_slot_state {
 	COSY_SLOT_SLEEPING,	/* among the timers */
 	COSY_SLOT_QUEUED,	/* for a thread */
 	COSY_SLOT_RUNNING,	/* a thread makes its call */
+	COSY_SLOT_ASKING,	/* a close() that waits for other loops: struct cosy_question */
 	COSY_SLOT_DONE,		/* in the ring of completed entries */
 	COSY_SLOT_RESERVED,	/* for a function that is running, or a receive after its send */
 };

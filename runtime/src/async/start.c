@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -828,6 +829,31 @@ static void start_sleep(struct cosy_loop *loop, uint32_t slot)
 		finish(loop, slot, err);
 }
 
+/*
+ * Ask other loops of a group to cancel what was submitted to them for descriptors that a call closes. Return
+ * true if the call has to wait for answers.
+ */
+static bool ask_others(struct cosy_loop *loop, uint32_t slot, uint32_t first, uint32_t last)
+{
+	struct cosy_question *question = NULL;
+
+	if (!loop->closing && cosy_group_is_known(&loop->fds, first, last))
+		question = calloc(1, sizeof(*question));
+	/* Without memory the others are told, and the call does not wait. */
+	if (!question)
+		return false;
+	question->slot = slot;
+	question->next = loop->fds.questions;
+	loop->fds.questions = question;
+	question->unanswered = cosy_group_closes(&loop->fds, first, last, question);
+	if (!question->unanswered) {
+		cosy_question_end(&loop->fds, question);
+		return false;
+	}
+	loop->slots.all[slot].state = COSY_SLOT_ASKING;
+	return true;
+}
+
 static void start_close(struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
@@ -842,6 +868,8 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 		cosy_ring_make(loop);
 	cosy_attempts_make(loop);
 	cosy_closed_range(entry->nr, (const uint64_t *)entry->args, &first, &last);
+	if (ask_others(loop, slot, first, last))
+		return;
 	/* While the loop is destroyed, its threads make no more calls. */
 	waits = first == last && !loop->closing && cosy_connection_lingers(loop, (int)first);
 	cosy_fds_cancel(loop, first, last);
@@ -855,6 +883,23 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 	/* A function may have waited again before the descriptor was closed. */
 	if (interrupts)
 		cosy_cpus_cancel_stale(loop, first, last);
+}
+
+void cosy_close_answered(struct cosy_loop *loop, struct cosy_question *question)
+{
+	uint32_t slot;
+
+	if (cosy_loop_enter(loop))
+		return;
+	if (!--question->unanswered) {
+		slot = question->slot;
+		cosy_question_end(&loop->fds, question);
+		if (slot != COSY_NO_SLOT) {
+			start_close(loop, slot);
+			cosy_loop_tell(loop);
+		}
+	}
+	cosy_loop_leave(loop);
 }
 
 /* Return true if an earlier call that waits has to be made before one that asks not to wait. */

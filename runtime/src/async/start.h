@@ -10,6 +10,7 @@
 
 struct cosy_attempt;
 struct cosy_loop;
+struct cosy_question;
 struct cosy_slot;
 
 /** cosy_start() - begin with an entry that was taken from the ring */
@@ -35,6 +36,9 @@ void cosy_start_ready(struct cosy_loop *loop, uint32_t slot, uint32_t events);
  * @before: copy of the slot of the previous head, from before its removal
  */
 void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before);
+
+/** cosy_close_answered() - another loop has answered; after the last answer, make the call. Takes the lock */
+void cosy_close_answered(struct cosy_loop *loop, struct cosy_question *question);
 
 /** cosy_thread_made() - finish an entry in the thread that has made its call */
 void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result);

@@ -97,6 +97,8 @@ static COSY_ALWAYS_INLINE void cosy_page_publish(struct cosy_loop *loop, uint32_
 	struct cosy_async_page *page = loop->page.shared;
 	uint32_t tail = page->submit_tail;
 
+	cosy_descriptor_submits(&loop->fds, loop->page.entries[slot].nr,
+				(const uint64_t *)loop->page.entries[slot].args);
 	loop->page.submitted[tail & loop->page.mask] = slot;
 	cosy_index_store(&page->submit_tail, tail + 1);
 	loop->info.submitted++;
@@ -138,7 +140,7 @@ static inline bool cosy_ring_closes(const struct cosy_loop *loop, uint64_t fd)
 	const struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, (int)fd);
 
 	return d && d->opened && d->kind == COSY_KIND_UNKNOWN && !d->added && !loop->cpus &&
-	       !loop->cpu;
+	       !loop->cpu && !cosy_group_is_known(&loop->fds, (uint32_t)fd, (uint32_t)fd);
 }
 
 /**
@@ -203,6 +205,7 @@ static COSY_ALWAYS_INLINE void cosy_ring_submit(struct cosy_loop *loop, struct c
 {
 	struct cosy_submit *s = loop->ring.submit;
 
+	cosy_descriptor_submits(&loop->fds, nr, args);
 	loop->ring.looked = false;
 	switch (nr) {
 	case SYS_recvfrom:
@@ -238,7 +241,7 @@ static COSY_ALWAYS_INLINE void cosy_ring_submit(struct cosy_loop *loop, struct c
 		/* The next file with this number is another one. */
 		cosy_descriptor_find(&loop->fds, (int)args[0])->opened = false;
 		if (loop->fds.group)
-			cosy_group_closes(&loop->fds, (uint32_t)args[0], (uint32_t)args[0]);
+			cosy_group_closes(&loop->fds, (uint32_t)args[0], (uint32_t)args[0], NULL);
 		cosy_submit_add_call(s, op, SYS_close, 1, args[0], 0, 0, 0, 0, 0);
 		break;
 	case SYS_write:
@@ -265,24 +268,29 @@ static COSY_ALWAYS_INLINE void cosy_ring_submit_reserved(struct cosy_loop *loop,
 }
 
 /** cosy_ring_submit_receive() - submit a receive from @fd that takes a buffer */
-static inline void cosy_ring_submit_receive(struct cosy_ring *ring, struct cosy_async *op,
+static inline void cosy_ring_submit_receive(struct cosy_loop *loop, struct cosy_async *op,
 					    uint32_t fd)
 {
-	struct cosy_submit *s = ring->submit;
+	struct cosy_submit *s = loop->ring.submit;
 
-	ring->looked = false;
+	cosy_descriptor_learned(&loop->fds, (int)fd);
+	loop->ring.looked = false;
 	cosy_submit_write(s, &s->receives[s->receives_tail++ & s->mask], op,
 			  COSY_SUBMIT_RING | COSY_SUBMIT_RECEIVE | COSY_RING_INTO_BUFFER | fd,
 			  COSY_RING_RECEIVE, 4, fd, 0, 0, 0, 0, 0);
 }
 
 /** cosy_ring_submit_reply() - submit a reply; it has the arguments of a send and of a receive */
-static inline void cosy_ring_submit_reply(struct cosy_submit *s, struct cosy_async *op,
+static inline void cosy_ring_submit_reply(struct cosy_loop *loop, struct cosy_async *op,
 					  const uint64_t send[6], const uint64_t receive[6])
 {
+	struct cosy_submit *s = loop->ring.submit;
 	struct cosy_submit_entry *entry = &s->receives[s->receives_tail & s->mask];
 	const uint32_t place = s->calls_tail;
 
+	cosy_descriptor_learned(&loop->fds, (int)send[0]);
+	cosy_descriptor_learned(&loop->fds, (int)receive[0]);
+	loop->ring.looked = false;
 	cosy_submit_add_receive(s, op, (uint32_t)receive[0], receive[1], receive[2], receive[3]);
 	entry->flags = place << 1 | COSY_RING_LINKED;
 	cosy_submit_add_call(s, NULL, SYS_sendto, 5, send[0], send[1], send[2], send[3], 0, 0);
@@ -297,10 +305,9 @@ static inline void cosy_ring_submit_reserved_reply(struct cosy_loop *loop, struc
 						   const uint64_t send[6],
 						   const uint64_t receive[6])
 {
-	loop->ring.looked = false;
 	loop->ring.submit->room++;
 	loop->ring.of_tasks++;
-	cosy_ring_submit_reply(loop->ring.submit, op, send, receive);
+	cosy_ring_submit_reply(loop, op, send, receive);
 	op->slot |= COSY_RING_OF_TASK;
 }
 

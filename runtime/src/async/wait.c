@@ -12,6 +12,7 @@
 
 #include "device/export.h"
 #include "device/sys.h"
+#include "cancel.h"
 #include "complete.h"
 #include "cpu.h"
 #include "dispatch.h"
@@ -97,6 +98,18 @@ void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery)
 		cosy_dispatch_module(loop);
 	if (loop->timers.count)
 		cosy_timers_expire(loop);
+}
+
+void cosy_fd_closes(struct cosy_loop *loop, int fd)
+{
+	struct cosy_delivery none = { 0 };
+
+	if (cosy_loop_enter(loop))
+		return;
+	cosy_execute(loop, &none);
+	cosy_fds_cancel_all(loop, (uint32_t)fd, (uint32_t)fd);
+	cosy_cpus_cancel_fds(loop, (uint32_t)fd, (uint32_t)fd);
+	cosy_loop_leave(loop);
 }
 
 static struct timespec to_timespec(uint64_t ns)

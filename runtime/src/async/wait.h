@@ -28,4 +28,12 @@ struct cosy_async *cosy_page_collect(struct cosy_loop *loop);
  */
 void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery);
 
+/**
+ * cosy_fd_closes() - another loop of the group is about to close a descriptor
+ * @fd: the descriptor, which it closes after this
+ *
+ * What was submitted for it is made, or completed with -ECANCELED if it would wait. Takes the lock.
+ */
+void cosy_fd_closes(struct cosy_loop *loop, int fd);
+
 #endif /* COSY_LOOP_WAIT_H */

@@ -14,6 +14,7 @@
 #include "async/lock.h"
 
 struct cosy_group;
+struct cosy_question;
 struct cosy_loop;
 struct cosy_worker;
 
@@ -114,14 +115,18 @@ struct team_call {
 
 /**
  * struct team_cancel - a request to a worker to cancel in its loop
- * @next: the next request
- * @op:	  the operation; NULL: all on @fd, which another worker closes, and to forget @fd
- * @fd:	  a descriptor
+ * @next:     the next request
+ * @op:	      the operation; NULL: all on @fd, which another worker closes, and to forget @fd
+ * @fd:	      a descriptor
+ * @question: for which the worker answers by sending the request back; or NULL
+ * @asker:    the worker that asks; NULL: this is the answer
  */
 struct team_cancel {
 	struct team_cancel *next;
 	struct cosy_coloured *op;
 	int fd;
+	struct cosy_question *question;
+	struct cosy_worker *asker;
 };
 
 /* colours.c */
@@ -182,6 +187,7 @@ void team_make_cancels(struct cosy_worker *worker);
 void team_deliver(struct cosy_loop *loop, struct cosy_async *op);
 
 /** team_tell_closed() - struct cosy_group.tell of a team; aborts without memory */
-void team_tell_closed(struct cosy_group *group, uint16_t by, uint16_t known, int fd);
+uint32_t team_tell_closed(struct cosy_group *group, uint16_t by, uint16_t known, int fd,
+			  struct cosy_question *question);
 
 #endif /* COSY_TEAM_COLOUR_H */

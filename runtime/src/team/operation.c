@@ -14,6 +14,8 @@
 
 #include "async/cancel.h"
 #include "async/loop.h"
+#include "async/start.h"
+#include "async/wait.h"
 #include "device/message.h"
 #include "team/team.h"
 
@@ -185,56 +187,80 @@ COSY_EXPORT void cosy_team_stay(bool stay)
 }
 
 /*
- * Ask another worker to cancel an operation. With the lock of the colour, so that it exists. Or, without
- * one, to forget a descriptor: a worker without a thread forgets all when it starts.
+ * Send a request to another worker. An operation exists, because its colour is locked. A worker without a
+ * thread needs no other request: it forgets all descriptors when it starts. Return false for such a one.
  */
-static int ask(struct cosy_worker *worker, struct cosy_coloured *op, int fd)
+static bool send_request(struct cosy_worker *worker, struct team_cancel *cancel)
+{
+	bool sent = false;
+
+	tsan_release(cancel);
+	team_lock(&worker->queue.lock);
+	if (cancel->op || team_get(&worker->state) != TEAM_ENDS) {
+		cancel->next = worker->cancels;
+		team_set(&worker->cancels, cancel);
+		sent = true;
+	}
+	team_unlock(&worker->queue.lock);
+	if (!sent)
+		free(cancel);
+	return sent;
+}
+
+/* Return true if the worker will answer. */
+static bool tell_closed(struct cosy_worker *worker, struct cosy_worker *asker, int fd,
+			struct cosy_question *question)
+{
+	struct team_cancel *cancel;
+	bool sent;
+
+	/* A worker that has never had a thread has no loop. */
+	if (!team_acquire(&worker->loop))
+		return false;
+	/* Nothing has to be cancelled there, and the worker may run a callback for long. */
+	if (!cosy_loop_is_used(worker->loop))
+		question = NULL;
+	/* Not by the worker, which may come to it when the number refers to another file. */
+	if (!question)
+		cosy_descriptor_leave(&worker->loop->fds, fd);
+	cancel = malloc(sizeof(*cancel));
+	if (!cancel) {
+		cosy_message("no memory to close a descriptor of a team", NULL);
+		abort();
+	}
+	*cancel = (struct team_cancel){ .fd = fd, .question = question, .asker = asker };
+	sent = send_request(worker, cancel);
+	team_worker_wake(worker);
+	return sent && question;
+}
+
+uint32_t team_tell_closed(struct cosy_group *group, uint16_t by, uint16_t known, int fd,
+			  struct cosy_question *question)
+{
+	struct cosy_team *team = team_of(group);
+	struct cosy_worker *asker = team->workers[by - 1];
+	const uint32_t count = team_acquire(&team->nworkers);
+	uint32_t asked = 0;
+
+	if (known != COSY_KNOWN_BY_SEVERAL)
+		return tell_closed(team->workers[known - 1], asker, fd, question);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i + 1 != by)
+			asked += tell_closed(team->workers[i], asker, fd, question);
+	}
+	return asked;
+}
+
+/* Ask another worker to cancel an operation, with the lock of the colour. */
+static int ask_to_cancel(struct cosy_worker *worker, struct cosy_coloured *op)
 {
 	struct team_cancel *cancel = malloc(sizeof(*cancel));
 
 	if (!cancel)
 		return -ENOMEM;
-	cancel->op = op;
-	cancel->fd = fd;
-	tsan_release(cancel);
-	team_lock(&worker->queue.lock);
-	if (op || team_get(&worker->state) != TEAM_ENDS) {
-		cancel->next = worker->cancels;
-		team_set(&worker->cancels, cancel);
-		cancel = NULL;
-	}
-	team_unlock(&worker->queue.lock);
-	free(cancel);
+	*cancel = (struct team_cancel){ .op = op, .fd = -1 };
+	send_request(worker, cancel);
 	return 0;
-}
-
-static void tell_closed(struct cosy_worker *worker, int fd)
-{
-	/* A worker that has never had a thread has no loop. */
-	if (!team_acquire(&worker->loop))
-		return;
-	/* Not by the worker, which may come to it when the number refers to another file. */
-	cosy_descriptor_leave(&worker->loop->fds, fd);
-	if (ask(worker, NULL, fd)) {
-		cosy_message("no memory to close a descriptor of a team", NULL);
-		abort();
-	}
-	team_worker_wake(worker);
-}
-
-void team_tell_closed(struct cosy_group *group, uint16_t by, uint16_t known, int fd)
-{
-	struct cosy_team *team = team_of(group);
-	const uint32_t count = team_acquire(&team->nworkers);
-
-	if (known != COSY_KNOWN_BY_SEVERAL) {
-		tell_closed(team->workers[known - 1], fd);
-		return;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		if (i + 1 != by)
-			tell_closed(team->workers[i], fd);
-	}
 }
 
 COSY_EXPORT int cosy_team_cancel(struct cosy_coloured *op)
@@ -250,7 +276,7 @@ COSY_EXPORT int cosy_team_cancel(struct cosy_coloured *op)
 		worker = link_of(op) == TEAM_LINK_NONE ?
 				 self :
 				 self->team->workers[reference_of(op) >> WORKER_SHIFT];
-		err = worker == self ? 0 : ask(worker, op, -1);
+		err = worker == self ? 0 : ask_to_cancel(worker, op);
 	}
 	team_unlock_colour(colour);
 	if (err)
@@ -262,6 +288,27 @@ COSY_EXPORT int cosy_team_cancel(struct cosy_coloured *op)
 	return 0;
 }
 
+/* Do what a request asks for. Return true if it was sent back. */
+static bool make_cancel(struct cosy_worker *worker, struct team_cancel *cancel)
+{
+	struct cosy_worker *asker = cancel->asker;
+
+	if (cancel->op) {
+		cosy_cancel(worker->loop, &cancel->op->op);
+	} else if (!cancel->question) {
+		cosy_fd_forget(worker->loop, cancel->fd);
+	} else if (!asker) {
+		cosy_close_answered(worker->loop, cancel->question);
+	} else {
+		cosy_fd_closes(worker->loop, cancel->fd);
+		cancel->asker = NULL;
+		if (send_request(asker, cancel))
+			team_worker_wake(asker);
+		return true;
+	}
+	return false;
+}
+
 void team_make_cancels(struct cosy_worker *worker)
 {
 	while (team_get(&worker->cancels)) {
@@ -271,11 +318,8 @@ void team_make_cancels(struct cosy_worker *worker)
 		cancel = worker->cancels;
 		team_set(&worker->cancels, cancel->next);
 		team_unlock(&worker->queue.lock);
-		if (cancel->op)
-			cosy_cancel(worker->loop, &cancel->op->op);
-		else
-			cosy_fd_forget(worker->loop, cancel->fd);
 		tsan_acquire(cancel);
-		free(cancel);
+		if (!make_cancel(worker, cancel))
+			free(cancel);
 	}
 }

@@ -99,9 +99,8 @@ static int make_loop(struct cosy_worker *worker)
 
 	if (err)
 		return err;
-	loop->fds.group = &team->group;
+	cosy_loop_join(loop, &team->group, (uint16_t)(worker->index + 1));
 	loop->deliver = team_deliver;
-	loop->fds.member = (uint16_t)(worker->index + 1);
 	/* Others may read it from here on. */
 	team_release(&worker->loop, loop);
 	return 0;
