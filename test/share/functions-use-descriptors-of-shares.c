@@ -74,6 +74,29 @@ static int listen_in(struct cosy_share *share, struct sockaddr_in *address)
 	return fd;
 }
 
+/* A function that is cancelled closes the descriptors of its share, too. */
+static void function_is_cancelled(void)
+{
+	struct cosy_async op = { 0 };
+	struct cosy_share *share;
+	int ends[2], fd;
+	char c;
+
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	EQUAL(cosy_share_create(&share, NULL), 0);
+	fd = cosy_share_dup(share, ends[0]);
+	CHECK(fd >= 0);
+	close(ends[0]);
+	EQUAL(COSY_SPAWN(loop, serve(share, fd), .op = &op), 0);
+	for (int i = 0; i < 3; i++)
+		cosy_wait(loop, 0, NULL);
+	EQUAL(recv(ends[1], &c, 1, MSG_DONTWAIT), -1);
+	EQUAL(cosy_cancel(loop, &op), 0);
+	EQUAL(cosy_wait_for(loop, &op, NULL), 0);
+	EQUAL(recv(ends[1], &c, 1, MSG_DONTWAIT), 0);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	struct sockaddr_in address;
@@ -105,6 +128,7 @@ int main(void)
 		close(clients[i]);
 	EQUAL(cosy_loop_run(loop), 0);
 	EQUAL(served, CLIENTS);
+	function_is_cancelled();
 	EQUAL(cosy_loop_destroy(loop), 0);
 	cosy_share_destroy(listeners);
 	return 0;
