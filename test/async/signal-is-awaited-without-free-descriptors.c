@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * A process that has no free descriptor waits for signals all the same.
+ * A process that has no free descriptor waits for signals all the same, and the wait can be cancelled.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -14,6 +14,7 @@ int main(void)
 	struct cosy_async op = { 0 };
 	struct rlimit before, none;
 	struct cosy_loop *loop;
+	struct cosy_loop_info loop_info;
 	siginfo_t info = { 0 };
 	sigset_t set;
 
@@ -32,6 +33,13 @@ int main(void)
 	EQUAL(kill(getpid(), SIGUSR1), 0);
 	EQUAL(result_of(loop, &op), SIGUSR1);
 	EQUAL(info.si_pid, getpid());
+	/* No thread waits for it, which nothing could cancel. */
+	EQUAL(cosy_async_signal(loop, &op, &set, &info), 0);
+	execute(loop);
+	EQUAL(cosy_loop_info(loop, &loop_info, sizeof(loop_info)), 0);
+	EQUAL(loop_info.threads, 0);
+	EQUAL(cosy_cancel(loop, &op), 0);
+	EQUAL(result_of(loop, &op), -ECANCELED);
 	EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
 	EQUAL(cosy_loop_destroy(loop), 0);
 	return 0;

@@ -562,6 +562,15 @@ static void look_again(struct cosy_loop *loop, uint32_t slot)
 		start_attempt(loop, slot);
 }
 
+/* Attempt a call again after a short time, because no event says when that is useful. */
+static void try_later(struct cosy_loop *loop, uint32_t slot)
+{
+	int err = cosy_timer_add(&loop->timers, slot, cosy_clock() + TRIES_AFTER);
+
+	if (err)
+		finish(loop, slot, err);
+}
+
 static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 			     int64_t result)
 {
@@ -576,12 +585,12 @@ static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 		long fd = cosy_sys6(SYS_signalfd4, -1, (long)entry->args[0],
 				    (long)entry->args[3], SFD_CLOEXEC, 0, 0);
 
-		/* The process has no free descriptor: a thread waits for the signal. */
+		/* The process has no free descriptor. A thread that waits could not be cancelled. */
 		if (fd < 0 || cosy_loop_own(loop, (int)fd) ||
 		    !cosy_descriptor(&loop->fds, (int)fd)) {
 			if (fd >= 0)
 				cosy_sys(SYS_close, fd, 0, 0);
-			call_by_thread(loop, slot, false);
+			try_later(loop, slot);
 			return;
 		}
 		cosy_descriptor_forget(&loop->fds, (int)fd);
@@ -606,15 +615,6 @@ static void attempted_read(struct cosy_loop *loop, uint32_t slot, int64_t result
 	} else {
 		finish(loop, slot, result);
 	}
-}
-
-/* Attempt a call again after a short time, because no event says when that is useful. */
-static void try_later(struct cosy_loop *loop, uint32_t slot)
-{
-	int err = cosy_timer_add(&loop->timers, slot, cosy_clock() + TRIES_AFTER);
-
-	if (err)
-		finish(loop, slot, err);
 }
 
 void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
