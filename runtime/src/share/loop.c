@@ -149,6 +149,18 @@ void share_unlist_in_child(const struct cosy_share *share)
 	__atomic_store_n(&all_listed[share->id].users, 0, __ATOMIC_RELEASE);
 }
 
+static void cancel_fd_in(struct cosy_loop *loop, void *arg)
+{
+	const int *fd = arg;
+
+	cosy_cancel_fd(loop, *fd);
+}
+
+void share_forget(int fd)
+{
+	cosy_loops_each(cancel_fd_in, &fd);
+}
+
 /* Submit a call that does not wait for a descriptor. */
 static int submit(struct cosy_share *share, struct cosy_loop *loop, struct cosy_async *op, long nr,
 		  const uint64_t args[6])

@@ -237,11 +237,13 @@ COSY_EXPORT ssize_t cosy_share_send(struct cosy_share *share, int fd, const void
 
 COSY_EXPORT int cosy_share_give(struct cosy_share *share, int fd, struct cosy_share *to)
 {
-	if (share->fd < 0 && to->fd < 0)
-		return cosy_share_give_here(share, fd, to);
 	/* Shares of one process are all of one kind, unless the module has come or gone meanwhile. */
-	if (share->fd < 0 || to->fd < 0)
+	if ((share->fd < 0) != (to->fd < 0))
 		return -EINVAL;
+	if (share_number(share, fd) >= 0)
+		share_forget(fd);
+	if (share->fd < 0)
+		return cosy_share_give_here(share, fd, to);
 	return cosy_share_move_in_module(share, fd, to->fd, 0);
 }
 
@@ -249,6 +251,8 @@ COSY_EXPORT int cosy_share_install(struct cosy_share *share, int fd, int flags)
 {
 	if (flags & ~O_CLOEXEC)
 		return -EINVAL;
+	if (share_number(share, fd) >= 0)
+		share_forget(fd);
 	if (share->fd < 0)
 		return cosy_share_install_here(share, fd, flags);
 	return cosy_share_move_in_module(share, fd, -1, flags ? COSY_SHARE_CLOEXEC : 0);

@@ -159,6 +159,14 @@ bool share_list(struct cosy_share *share);
 /** share_unlist() - cancel what waits for its descriptors, end it, and free it after the last call */
 void share_unlist(struct cosy_share *share);
 
+/**
+ * share_forget() - cancel what waits for a descriptor, which gets another number
+ *
+ * The file stays open, so the epolls of loops would report it for ever, and no call could remove it: the share
+ * has no file with the number any more.
+ */
+void share_forget(int fd);
+
 /** share_unlist_in_child() - let no loop of a child find the share of its parent */
 void share_unlist_in_child(const struct cosy_share *share);
 
