@@ -37,6 +37,7 @@ static void accepted(struct cosy_async *op)
 	/* The time is read when the timer is started, which is later. */
 	static const struct timespec pause = { .tv_nsec = ACCEPTOR_PAUSE * 1000000L };
 	struct acceptor *acceptor = op->data;
+	const int fd = (int)op->result;
 
 	if (op->result == -ECANCELED)
 		return;
@@ -47,10 +48,13 @@ static void accepted(struct cosy_async *op)
 	}
 	if (op->result == -EBADF || op->result == -EINVAL)
 		error(1, (int)-op->result, "cannot accept");
-	/* Other errors belong to a connection that no longer exists. */
-	if (op->result >= 0)
-		acceptor->accepted((int)op->result);
+	/*
+	 * Other errors belong to a connection that no longer exists. The operation is submitted again while it
+	 * has an entry: if the connection took the last one, nothing would be accepted any more.
+	 */
 	accept_next(op);
+	if (fd >= 0)
+		acceptor->accepted(fd);
 }
 
 void acceptor_start(struct acceptor *acceptor)

@@ -21,7 +21,8 @@ bool acceptor_can_retry(int error);
  * struct acceptor - a socket that accepts
  * @loop:     executes the operations
  * @listener: the socket
- * @accepted: called with each connection, a descriptor that is close-on-exec
+ * @accepted: called with each connection, a descriptor that is close-on-exec; closes it if its operation is
+ *	      rejected, because the loop has no entry
  * @ops:      initially zero; they complete when the loop is destroyed
  */
 struct acceptor {

@@ -36,7 +36,7 @@ static void accepted(struct cosy_async *op);
 /* No operation is pending, so the connection can be freed. The close does not use it. */
 static void end(struct connection *c)
 {
-	/* Only a loop that is being destroyed rejects the operation. */
+	/* A loop without an entry rejects the operation, and so does one that is being destroyed. */
 	if (cosy_async_close(loop, NULL, c->fd))
 		close(c->fd);
 	lines_end(&c->lines);
@@ -119,7 +119,7 @@ static void accept_next(struct cosy_async *op)
 static void accepted(struct cosy_async *op)
 {
 	static const struct timespec pause = { .tv_nsec = 100000000 };
-	int error_number = (int)-op->result;
+	const int fd = (int)op->result, error_number = -fd;
 
 	if (op->result < 0 && lines_accepts_later(error_number)) {
 		/* The connection stays in the backlog. Meanwhile others may be closed. */
@@ -127,13 +127,14 @@ static void accepted(struct cosy_async *op)
 		cosy_async_timer(loop, op, &pause, 0);
 		return;
 	}
-	if (op->result >= 0)
-		begin((int)op->result);
-	else if (error_number == ECANCELED)
+	if (error_number == ECANCELED)
 		return;
-	else if (!lines_accepts_next(error_number))
+	if (fd < 0 && !lines_accepts_next(error_number))
 		error(1, error_number, "cannot accept");
+	/* First, while it has an entry of the loop. The connection without one is closed. */
 	accept_next(op);
+	if (fd >= 0)
+		begin(fd);
 }
 
 static void signalled(struct cosy_async *op)
