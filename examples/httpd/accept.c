@@ -33,12 +33,13 @@
 struct accepting {
 	struct cosy_async op;
 	int listener, held;
+	bool rejected;
 	socklen_t size;
 	struct sockaddr_storage address;
 };
 
 static struct accepting all[CONFIG_LISTEN_MAX * ACCEPT_OPERATIONS];
-static unsigned int number, holding, next_held, outstanding;
+static unsigned int number, holding, next_held, outstanding, rejected;
 
 /* Connections since accept_shed() was called, and whether it has limited a backlog. */
 static unsigned int count;
@@ -51,13 +52,37 @@ static void accept_next(struct cosy_async *op)
 {
 	struct accepting *a = op->data;
 
-	if (worker.draining)
+	if (worker.draining) {
+		/* The last accept may have failed, or its client may have left. */
+		worker_end_if_idle();
 		return;
+	}
 	op->done = accepted;
 	a->size = sizeof(a->address);
 	if (!cosy_async_accept4(worker.loop, op, a->listener, (struct sockaddr *)&a->address,
-				&a->size, SOCK_CLOEXEC | SOCK_NONBLOCK))
+				&a->size, SOCK_CLOEXEC | SOCK_NONBLOCK)) {
 		outstanding++;
+		return;
+	}
+	/* Closes have the last entries of the loop. The tick, which has one, tries again. */
+	a->rejected = true;
+	rejected++;
+}
+
+bool accept_rejected(void)
+{
+	return rejected;
+}
+
+void accept_retry(void)
+{
+	for (unsigned int i = 0; rejected && i < number; i++) {
+		if (!all[i].rejected)
+			continue;
+		all[i].rejected = false;
+		rejected--;
+		accept_next(&all[i].op);
+	}
 }
 
 /*

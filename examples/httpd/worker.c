@@ -73,10 +73,12 @@ static void ticked(struct cosy_async *op)
 	connections_expire();
 	if (worker.draining && worker.now - drain_since > config.drain_timeout)
 		cosy_loop_stop(worker.loop);
-	else if (worker.connections)
+	else if (worker.connections || accept_rejected())
 		start_tick();
 	else
 		alarm(0);
+	/* The tick has its entry. */
+	accept_retry();
 }
 
 void worker_end_if_idle(void)

@@ -7,6 +7,7 @@ usage: restart.py HTTPD [TIMES]
 
 import os
 import re
+import resource
 import signal
 import socket
 import sys
@@ -187,6 +188,24 @@ def check_end(server):
         server.ended()
 
 
+def check_end_without_connections(server):
+    """A worker ends although its last accepts fail after the signal."""
+    # Limits of a process of the same user may be changed.
+    server.start(*(["--user=root"] if os.geteuid() == 0 else []))
+    worker = server.workers()[0]
+    limits = resource.prlimit(worker, resource.RLIMIT_NOFILE)
+    os.kill(worker, signal.SIGSTOP)
+    # It learns of both at once, and has no descriptor for the client.
+    resource.prlimit(worker, resource.RLIMIT_NOFILE, (0, limits[1]))
+    os.kill(worker, signal.SIGTERM)
+    client = server.client()
+    os.kill(worker, signal.SIGCONT)
+    until(lambda: not alive(worker), "the worker ends")
+    check(client.get("/small").body == b"small", "the next one serves the client")
+    client.close()
+    server.stop()
+
+
 def refused(address):
     """Whether the worker has seen the signal shows only in that it accepts nothing more."""
     client = socket.create_connection(address)
@@ -232,6 +251,7 @@ def main():
     check_reload(server, times)
     check_upgrade(server, times)
     check_end(server)
+    check_end_without_connections(server)
     kernel.check_leaks(times)
     server.remove()
     print("restart: as it should be")
