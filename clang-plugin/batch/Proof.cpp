@@ -278,7 +278,7 @@ void Proof::shareVariables(ArrayRef<BatchVariable> Variables) {
 /// \returns the objects that \p P may point into.
 static SmallVector<const Value *, 4> objectsOf(const Value *P) {
   SmallVector<const Value *, 4> Objects;
-  getUnderlyingObjects(P, Objects);
+  getUnderlyingObjects(P, Objects, nullptr, /*MaxLookup=*/0);
   return Objects;
 }
 
@@ -380,6 +380,29 @@ static bool areNamedApart(const MemoryLocation &A, const MemoryLocation &B) {
          });
 }
 
+/// \returns true if \p P is computed from one of several pointers.
+static bool isChosen(const Value *P) {
+  return isa<PHINode, SelectInst>(getUnderlyingObject(P, 0));
+}
+
+/// \returns true if \p A and \p B are different memory, in one iteration and
+/// in two.
+static bool areApart(BatchAAResults &AA, const MemoryLocation &A,
+                     const MemoryLocation &B) {
+  if (!isChosen(A.Ptr) && !isChosen(B.Ptr))
+    return AA.alias(A, B) == AliasResult::NoAlias;
+  // BasicAA compares two phis of one block edge by edge. In two iterations
+  // their values come from different edges, so only whole objects are compared.
+  SmallVector<const Value *, 4> OfB = objectsOf(B.Ptr);
+  return all_of(objectsOf(A.Ptr), [&](const Value *O) {
+    return all_of(OfB, [&](const Value *P) {
+      return AA.alias(MemoryLocation::getBeforeOrAfter(O),
+                      MemoryLocation::getBeforeOrAfter(P)) ==
+             AliasResult::NoAlias;
+    });
+  });
+}
+
 static StringRef phaseName(unsigned Phases) {
   return Phases & Finishing ? "after the region"
          : Phases & Calling ? "in the region"
@@ -398,8 +421,7 @@ bool Proof::areSeparate() {
       const Access &A = Accesses[N], &B = Accesses[O];
       unsigned Both = A.Phases | B.Phases;
       if (!(Both & (Both - 1)) || !(A.Writes || B.Writes) ||
-          areNamedApart(A.Where, B.Where) ||
-          Batch.alias(A.Where, B.Where) == AliasResult::NoAlias)
+          areNamedApart(A.Where, B.Where) || areApart(Batch, A.Where, B.Where))
         continue;
       const Access &Writer = A.Writes ? A : B, &Other = A.Writes ? B : A;
       DebugLoc At = Other.I->getDebugLoc();
