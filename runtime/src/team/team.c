@@ -109,7 +109,7 @@ static int make_loop(struct cosy_worker *worker)
 /* Start the thread of a worker that has none. */
 static int start_worker(struct cosy_worker *worker, const struct allowed *allowed)
 {
-	const struct cosy_team *team = worker->team;
+	struct cosy_team *team = worker->team;
 	int err = 0;
 
 	if (!worker->loop)
@@ -118,11 +118,14 @@ static int start_worker(struct cosy_worker *worker, const struct allowed *allowe
 		return err;
 	worker->cpu = team->options.flags & COSY_TEAM_PIN ? choose_cpu(allowed, worker->index) : -1;
 	team_release(&worker->state, TEAM_RUNS);
+	__atomic_fetch_add(&team->threads, 1, __ATOMIC_RELAXED);
 	err = -pthread_create(&worker->thread, NULL, team_worker_main, worker);
-	if (err)
-		team_set(&worker->state, TEAM_ENDS);
-	else
+	if (!err) {
 		worker->has_thread = true;
+		return 0;
+	}
+	__atomic_fetch_sub(&team->threads, 1, __ATOMIC_RELAXED);
+	team_set(&worker->state, TEAM_ENDS);
 	return err;
 }
 

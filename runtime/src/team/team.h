@@ -168,6 +168,7 @@ struct cosy_worker {
  * @stopped:   cosy_team_stop() was called
  * @closing:   it is being destroyed
  * @asleep:    number of workers that sleep
+ * @threads:   number of workers that have a thread: those that have retired have none
  * @lookout:   number + 1 of the worker that looks for work every millisecond; 0: there is none;
  *	       TEAM_LOOKOUT_ASKED: a worker was woken that becomes it
  * @waiters:   threads in cosy_team_wait()
@@ -199,6 +200,7 @@ struct cosy_team {
 	uint32_t closing;
 
 	uint32_t asleep __attribute__((aligned(TEAM_LINE)));
+	uint32_t threads;
 	uint32_t lookout;
 	uint32_t waiters;
 	uint32_t event;

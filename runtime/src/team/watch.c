@@ -39,7 +39,7 @@ static void look_at(struct cosy_team *team, uint32_t index, struct watched *seen
 void *team_watch(void *arg)
 {
 	struct cosy_team *team = arg;
-	const uint32_t every = (team->options.stuck_ms + 1) / 2;
+	const uint32_t every = team->options.stuck_ms / 2 + 1;
 	struct watched seen[COSY_TEAM_MAX] = { 0 };
 
 	while (!team_acquire(&team->watch_ends)) {

@@ -187,7 +187,7 @@ static void look_out(struct cosy_worker *worker, uint32_t expected)
 static bool looks_out(struct cosy_worker *worker)
 {
 	struct cosy_team *team = worker->team;
-	bool all = team_get(&team->asleep) >= team_acquire(&team->nworkers);
+	bool all = team_get(&team->asleep) >= team_get(&team->threads);
 
 	if (!worker->is_lookout && !all)
 		look_out(worker, 0);
@@ -220,6 +220,9 @@ static void sleep_now(struct cosy_worker *worker)
 		if (!ret && is_outstanding(worker))
 			return;
 		worker->uses_loop = false;
+		/* That was the last reason to stay. */
+		if (worker->obeyed == TEAM_RETIRES)
+			return;
 	}
 	team_release(&worker->drained, 1);
 	tell_waiters(worker->team);
@@ -269,6 +272,8 @@ static bool retire(struct cosy_worker *worker)
 		ends = __atomic_compare_exchange_n(&worker->state, &state, TEAM_ENDS, false,
 						   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 	team_unlock(&worker->queue.lock);
+	if (ends)
+		tell_waiters(worker->team);
 	return ends;
 }
 
@@ -351,6 +356,7 @@ void *team_worker_main(void *arg)
 		team_call_free(worker, call);
 	}
 	worker->ncalls = 0;
+	__atomic_fetch_sub(&worker->team->threads, 1, __ATOMIC_RELAXED);
 	return NULL;
 }
 
