@@ -86,6 +86,7 @@ static void refused(void)
 	struct cosy_team_options options = { .size = sizeof(options), .workers = COSY_TEAM_MAX + 1 };
 	const struct cosy_call high = { .fn = from_inside, .priority = 2 };
 	struct { struct cosy_team_options known; uint64_t more; } larger = { 0 };
+	struct { struct cosy_loop_options known; uint64_t more[4]; } loop = { 0 };
 	struct cosy_coloured op = { 0 };
 	struct cosy_team *other;
 	int status;
@@ -103,6 +104,13 @@ static void refused(void)
 	EQUAL(cosy_team_destroy(other), 0);
 	larger.more = 1;
 	EQUAL(cosy_team_create(&other, &larger.known), -EINVAL);
+	/* The same for the options of the loops. */
+	loop.known.size = sizeof(loop);
+	options = (struct cosy_team_options){ .size = sizeof(options), .workers = 1, .loop = &loop.known };
+	EQUAL(cosy_team_create(&other, &options), 0);
+	EQUAL(cosy_team_destroy(other), 0);
+	loop.more[0] = 1;
+	EQUAL(cosy_team_create(&other, &options), -EINVAL);
 	EQUAL(cosy_team_call_with(team, 0, &high), -EINVAL);
 	EQUAL(cosy_team_wait(team, &(struct timespec){ .tv_nsec = 1000000000 }), -EINVAL);
 	EQUAL(cosy_team_resize(team, COSY_TEAM_MAX + 1), -EINVAL);

@@ -54,12 +54,17 @@ static int choose_cpu(const struct allowed *allowed, uint32_t index)
 	return -1;
 }
 
-static int read_options(struct cosy_team_options *known, const struct cosy_team_options *options)
+/* @loop: set to those of the loops. */
+static int read_options(struct cosy_team_options *known, struct cosy_loop_options *loop,
+			const struct cosy_team_options *options)
 {
 	int err = cosy_extensible_copy(known, sizeof(*known), options);
 
+	if (!err)
+		err = cosy_extensible_copy(loop, sizeof(*loop), known->loop);
 	if (err)
 		return err;
+	loop->size = sizeof(*loop);
 	if (known->workers > COSY_TEAM_MAX || known->flags & ~COSY_TEAM_PIN ||
 	    (known->stuck_ms && !known->stuck))
 		return -EINVAL;
@@ -247,9 +252,10 @@ static int start(struct cosy_team *team, uint32_t workers)
 COSY_EXPORT int cosy_team_create(struct cosy_team **result, const struct cosy_team_options *options)
 {
 	struct cosy_team_options known;
+	struct cosy_loop_options loop;
 	struct cosy_team *team;
 	uint32_t workers;
-	int err = read_options(&known, options);
+	int err = read_options(&known, &loop, options);
 
 	if (err)
 		return err;
@@ -261,10 +267,8 @@ COSY_EXPORT int cosy_team_create(struct cosy_team **result, const struct cosy_te
 	team->options = known;
 	team->options.workers = 0;
 	team->random = read_seed(&known);
-	if (known.loop) {
-		team->loop = *known.loop;
-		team->options.loop = &team->loop;
-	}
+	team->loop = loop;
+	team->options.loop = &team->loop;
 	team->fenced = cosy_sys(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) < 0;
 	team->alive = make_alive();
 	if (!team->alive)
