@@ -81,10 +81,12 @@ static void end(struct session *s)
 			cosy_cancel(loop(), &s->op.op);
 		if (cosy_async_pending(&s->timer.op))
 			cosy_cancel(loop(), &s->timer.op);
-		if (cosy_async_close(loop(), colour(s, &s->close, closed), s->fd))
+		if (cosy_async_close(loop(), colour(s, &s->close, closed), s->fd)) {
+			cosy_team_rejected(&s->close);
 			close(s->fd);
-		else
+		} else {
 			s->pending++;
+		}
 	}
 	if (s->pending)
 		return;
@@ -103,19 +105,21 @@ static void closed(struct cosy_coloured *op)
 	end(s);
 }
 
-static void submitted(struct session *s, int err)
+static void submitted(struct session *s, struct cosy_coloured *op, int err)
 {
-	if (err)
+	if (err) {
+		cosy_team_rejected(op);
 		end(s);
-	else
+	} else {
 		s->pending++;
+	}
 }
 
 static void receive(struct session *s)
 {
-	submitted(s, cosy_async_recv(loop(), colour(s, &s->op, received), s->fd,
-				     (unsigned char *)&s->hello + s->have,
-				     sizeof(s->hello) - s->have, 0));
+	submitted(s, &s->op, cosy_async_recv(loop(), colour(s, &s->op, received), s->fd,
+					     (unsigned char *)&s->hello + s->have,
+					     sizeof(s->hello) - s->have, 0));
 }
 
 /* Seal the next part of the file, and send it. @header bytes are in s->sealed already. */
@@ -143,8 +147,8 @@ static void send_part(struct session *s, size_t header)
 						   NULL, 0, s->last ?
 						   crypto_secretstream_xchacha20poly1305_TAG_FINAL : 0);
 	s->size = header + size + PROTOCOL_SEAL;
-	submitted(s, cosy_async_send(loop(), colour(s, &s->op, sent), s->fd, s->sealed,
-				     s->size, MSG_NOSIGNAL));
+	submitted(s, &s->op, cosy_async_send(loop(), colour(s, &s->op, sent), s->fd, s->sealed,
+					     s->size, MSG_NOSIGNAL));
 }
 
 static void open_file(struct session *s, const char *name)
@@ -235,6 +239,7 @@ static void begin(void *arg)
 	struct session *s = arg;
 
 	if (cosy_async_timer(loop(), colour(s, &s->timer, timed_out), &s->sessions->timeout, 0)) {
+		cosy_team_rejected(&s->timer);
 		end(s);
 		return;
 	}

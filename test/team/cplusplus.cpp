@@ -21,6 +21,7 @@
 #include <stdexcept>
 #include <string>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
 
@@ -90,7 +91,7 @@ void coroutines(cosy::team &team) {
 
 // An exception reaches the coroutine that awaits the one that has thrown it.
 cosy::task<int> fail() {
-  co_await cosy::sleep_for(std::chrono::microseconds(1));
+  co_await cosy::sleep_for(std::chrono::duration<double>(0.000001));
   throw std::runtime_error("failed");
 }
 
@@ -135,6 +136,31 @@ cosy::pending wait_for(int fd, std::shared_ptr<char> buffer, int *called) {
       });
 }
 
+// An operation that the loop rejects does not keep its colour.
+cosy::task<> rejected() {
+  const auto submit = [](cosy_loop *loop, cosy_async *op) {
+    return cosy_async_call(loop, op, SYS_execve, 0, 0, 0, 0, 0, 0);
+  };
+  bool thrown = false;
+
+  CHECK(co_await cosy::operation(submit) < 0);
+  try {
+    cosy::pending::submit(submit, [](int64_t) { CHECK(false); });
+  } catch (const std::system_error &) {
+    thrown = true;
+  }
+  CHECK(thrown);
+}
+
+void rejections(cosy::team &team) {
+  constexpr uint64_t Colours = 40000;
+
+  for (uint64_t i = 1; i <= Colours; i++)
+    cosy::spawn(team, i * 64, rejected());
+  team.wait();
+  CHECK(team.info().colours < Colours / 2);
+}
+
 void pending(cosy::team &team) {
   auto buffer = std::make_shared<char>();
   int fds[2], called = 0;
@@ -165,6 +191,7 @@ int main() {
   EQUAL_TEXT(error.c_str(), "failed");
   lambdas(team);
   pending(team);
+  rejections(team);
   team.resize(2);
   EQUAL(team.info().workers, 2);
   EQUAL(team.info().queued, 0);

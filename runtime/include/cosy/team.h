@@ -216,7 +216,7 @@ uint64_t cosy_team_colour(void);
  *			c->fd, c->buf, sizeof(c->buf), 0);
  *
  * cosy_colour() has to be followed by a submission of the operation. If that fails, submit the
- * returned operation again. While an operation of the running colour is outstanding, the colour
+ * returned operation again, or call cosy_team_rejected(). While an operation of the running colour is outstanding, the colour
  * stays on this worker. So operations of one colour on one descriptor are ordered as in one loop.
  * cosy_team_moves() makes an exception. An operation without a structure does not count:
  * cosy_team_stay(). An operation without cosy_colour(), and a function without .colour, have colour 0,
@@ -252,6 +252,14 @@ struct cosy_share *cosy_team_share(unsigned int max);
  * Return: @op
  */
 struct cosy_async *cosy_team_moves(struct cosy_async *op);
+
+/**
+ * cosy_team_rejected() - give the colour back of an operation whose submission has failed
+ * @op: which was given to cosy_colour(), and is not submitted again
+ *
+ * Otherwise the colour stays on this worker, and its memory is not freed.
+ */
+void cosy_team_rejected(struct cosy_coloured *op);
 
 /**
  * cosy_team_stay() - keep the running colour on this worker

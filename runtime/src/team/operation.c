@@ -171,6 +171,22 @@ COSY_EXPORT struct cosy_async *cosy_team_moves(struct cosy_async *op)
 	return op;
 }
 
+COSY_EXPORT void cosy_team_rejected(struct cosy_coloured *op)
+{
+	const enum team_link link = link_of(op);
+	struct team_colour *colour = target_of(op);
+	struct cosy_team *team;
+
+	if (link == TEAM_LINK_NONE)
+		return;
+	team = colour->team;
+	team_lock_colour(team, colour->number);
+	team_use(colour, link, -1);
+	/* It may be freed. */
+	team_unlock_colour(colour);
+	refer(op, team, TEAM_LINK_NONE, 0);
+}
+
 COSY_EXPORT void cosy_team_stay(bool stay)
 {
 	struct cosy_worker *self = cosy_worker_self;

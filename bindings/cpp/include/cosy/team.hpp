@@ -22,6 +22,10 @@
 // return what the system call returns, or -errno. Functions throw
 // std::system_error if the team refuses a callback.
 //
+// Where compilers make no tail calls (GCC without optimisation), a coroutine
+// that awaits very many tasks in a loop, none of which waits, overflows the
+// stack: compile it with -O2.
+//
 // An exception that leaves a callback ends the program, as one that leaves a
 // thread does. An exception of a coroutine reaches the coroutine that awaits
 // it.
@@ -133,8 +137,10 @@ public:
     // The colour of the running callback cannot run before this returns.
     int error = submit(cosy_team_loop(),
                        cosy_colour(&op, cosy_team_colour(), complete));
-    if (error)
+    if (error) {
+      cosy_team_rejected(&op);
       op.op.result = error;
+    }
     return !error;
   }
   std::int64_t await_resume() const noexcept { return op.op.result; }
@@ -188,7 +194,7 @@ inline auto close(int fd) {
 /// The colour may move to another worker meanwhile.
 template <typename Rep, typename Period>
 auto sleep_for(std::chrono::duration<Rep, Period> time) {
-  const auto ns = std::chrono::nanoseconds(time).count();
+  const auto ns = std::chrono::ceil<std::chrono::nanoseconds>(time).count();
   timespec until = {};
   until.tv_sec = static_cast<time_t>(ns / 1000000000);
   until.tv_nsec = static_cast<long>(ns % 1000000000);
@@ -384,8 +390,10 @@ public:
     node->self = node;
     int error = submit(cosy_team_loop(),
                        cosy_colour(&node->op, cosy_team_colour(), complete));
-    if (error)
+    if (error) {
+      cosy_team_rejected(&node->op);
       node->self.reset();
+    }
     team_detail::check(error, "cosy::pending::submit");
     return pending(std::move(node));
   }
