@@ -43,6 +43,8 @@ public:
     for (ParmVarDecl *P : F.parameters())
       annotate(*P, 0);
     visitVariables(F.getBody(), nullptr, 0);
+    if (!Endless.empty())
+      replaceEndless(*F.getBody());
   }
 
 private:
@@ -168,13 +170,54 @@ private:
     else if (auto *L = dyn_cast<CXXForRangeStmt>(Loop))
       L->setInc(withMarker(L->getInc(), Loc, Id));
     else if (auto *L = dyn_cast<WhileStmt>(Loop))
-      L->setCond(withMarker(L->getCond(), Loc, Id));
+      markCondition(*L, L->getWhileLoc(), L->getLParenLoc(), Loc, Id);
     else if (auto *L = dyn_cast<DoStmt>(Loop))
-      L->setCond(withMarker(L->getCond(), Loc, Id));
+      markCondition(*L, L->getDoLoc(), L->getWhileLoc(), Loc, Id);
+  }
+
+  /// Inserts the step marker before the condition of \p L, which begins at
+  /// \p Begin and has a parenthesis at or after \p Paren.
+  template <class LoopStmt>
+  void markCondition(LoopStmt &L, SourceLocation Begin, SourceLocation Paren,
+                     SourceLocation Loc, unsigned Id) {
+    Expr *Cond = withoutMarker(L.getCond());
+    bool Again;
+    if (!Ctx.getLangOpts().CPlusPlus &&
+        Cond->EvaluateAsBooleanCondition(Again, Ctx) && Again)
+      Endless[&L] = new (Ctx)
+          ForStmt(Ctx, nullptr, nullptr, nullptr, withMarker(nullptr, Loc, Id),
+                  L.getBody(), Begin, Paren, L.getRParenLoc());
+    else
+      L.setCond(withMarker(Cond, Loc, Id));
+  }
+
+  /// Replaces the loops of \p S that are in Endless.
+  void replaceEndless(Stmt &S) {
+    for (Stmt *&Child : S.children()) {
+      if (!Child)
+        continue;
+      replaceEndless(*Child);
+      if (Stmt *Loop = Endless.lookup(Child))
+        Child = Loop;
+    }
+  }
+
+  /// \returns \p E without a step marker. A precompiled header contains the
+  /// markers that were inserted when it was compiled.
+  static Expr *withoutMarker(Expr *E) {
+    auto *Comma = dyn_cast_or_null<BinaryOperator>(E);
+    bool HasStep = Comma && Comma->getOpcode() == BO_Comma;
+    auto *Call = dyn_cast_or_null<CallExpr>(HasStep ? Comma->getLHS() : E);
+    FunctionDecl *Callee = Call ? Call->getDirectCallee() : nullptr;
+    if (!Callee || !Callee->getIdentifier() ||
+        Callee->getName() != BatchStepMarker)
+      return E;
+    return HasStep ? Comma->getRHS() : nullptr;
   }
 
   /// \returns `step marker, E`, or only the marker if \p E is null.
   Expr *withMarker(Expr *E, SourceLocation Loc, unsigned Id) {
+    E = withoutMarker(E);
     if (E)
       Loc = E->getExprLoc();
     FunctionDecl *Step = stepMarker();
@@ -232,6 +275,12 @@ private:
     std::string Text =
         (BatchVariableAnnotation + llvm::Twine(Id) + ":" + V.getNameAsString())
             .str();
+    if (V.hasAttrs()) // in a precompiled header
+      llvm::erase_if(V.getAttrs(), [](Attr *A) {
+        auto *Note = dyn_cast<AnnotateAttr>(A);
+        return Note &&
+               Note->getAnnotation().starts_with(BatchVariableAnnotation);
+      });
     V.addAttr(AnnotateAttr::CreateImplicit(Ctx, Text, nullptr, 0));
   }
 
@@ -242,10 +291,12 @@ private:
   llvm::DenseMap<Stmt *, unsigned> Loops;
   /// The regions in loops, with the innermost loop around each.
   llvm::SmallVector<std::pair<CallExpr *, Stmt *>, 4> Starts;
-  static unsigned LastId; ///< unique in the module
+  /// Loops that never end by their condition, and the same as for loops. C lets
+  /// such a loop spin only if the condition is constant, and with a marker it
+  /// would not be.
+  llvm::DenseMap<Stmt *, Stmt *> Endless;
+  unsigned LastId = 0; ///< the last number of a loop of the function
 };
-
-unsigned BatchCheck::LastId;
 
 } // namespace
 
