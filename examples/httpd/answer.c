@@ -80,6 +80,19 @@ static void redirect(const struct answer *a)
 	header_status(a->reply, a->request, 301, fields);
 }
 
+/* Return true if the client wants the file only as it was. */
+static bool has_changed(const struct answer *a)
+{
+	const char *text;
+	size_t size;
+
+	text = field(a, REQUEST_IF_MATCH, &size);
+	if (text)
+		return !condition_matches(text, size, a->etag, true);
+	text = field(a, REQUEST_IF_UNMODIFIED_SINCE, &size);
+	return text && condition_modified(text, size, a->file.stat.st_mtime);
+}
+
 /* Return true if the client has the file as it is. */
 static bool client_has(const struct answer *a)
 {
@@ -88,7 +101,7 @@ static bool client_has(const struct answer *a)
 
 	text = field(a, REQUEST_IF_NONE_MATCH, &size);
 	if (text)
-		return condition_matches(text, size, a->etag);
+		return condition_matches(text, size, a->etag, false);
 	text = field(a, REQUEST_IF_MODIFIED_SINCE, &size);
 	return text && condition_not_modified(text, size, a->file.stat.st_mtime);
 }
@@ -108,7 +121,10 @@ static enum condition_range find_range(const struct answer *a, int64_t *first, i
 		      CONDITION_WHOLE;
 }
 
-/* Files of a directory often have one time, so the last date is kept. */
+/*
+ * Files of a directory often have one time, so the last date is kept. A file that has changed in this second may
+ * change in it again, and then its date says nothing: a client could join parts of both.
+ */
 static char *put_modified(char *to, const struct answer *a)
 {
 	static char text[CONDITION_DATE];
@@ -118,8 +134,10 @@ static char *put_modified(char *to, const struct answer *a)
 		last = a->file.stat.st_mtime;
 		condition_date(last, text);
 	}
-	to = header_text(to, "\r\nLast-Modified: ");
-	to = mempcpy(to, text, CONDITION_DATE - 1);
+	if (last < header_date()) {
+		to = header_text(to, "\r\nLast-Modified: ");
+		to = mempcpy(to, text, CONDITION_DATE - 1);
+	}
 	to = header_text(to, "\r\nETag: ");
 	return header_text(to, a->etag);
 }
@@ -170,6 +188,11 @@ static void put_part(struct answer *a)
 		return;
 	}
 	condition_etag(&a->file.stat.st_mtim, a->file.stat.st_size, a->etag);
+	if (has_changed(a)) {
+		close(fd);
+		reply_status(a->reply, a->request, 412);
+		return;
+	}
 	kind = find_range(a, &first, &end);
 	if (kind == CONDITION_OUTSIDE) {
 		close(fd);
@@ -188,7 +211,8 @@ static void put_part(struct answer *a)
 
 static void answer_file(struct answer *a)
 {
-	const bool conditional = has(a, REQUEST_IF_NONE_MATCH) || has(a, REQUEST_IF_MODIFIED_SINCE);
+	const bool conditional = has(a, REQUEST_IF_NONE_MATCH) || has(a, REQUEST_IF_MODIFIED_SINCE) ||
+				 has(a, REQUEST_IF_MATCH) || has(a, REQUEST_IF_UNMODIFIED_SINCE);
 	const bool whole = !a->head && !conditional && !has(a, REQUEST_RANGE);
 	const size_t size = strlen(a->path);
 	const struct stat *st = &a->file.stat;
@@ -212,7 +236,9 @@ static void answer_file(struct answer *a)
 		reply_status(a->reply, a->request, 403);
 	} else {
 		condition_etag(&st->st_mtim, st->st_size, a->etag);
-		if (conditional && client_has(a))
+		if (conditional && has_changed(a))
+			reply_status(a->reply, a->request, 412);
+		else if (conditional && client_has(a))
 			put_header(a, 304, 0, 0, 0);
 		else if (a->head)
 			put_header(a, 200, 0, st->st_size, 0);

@@ -103,10 +103,11 @@ static void trim(const char **text, size_t *size)
 	}
 }
 
-bool condition_matches(const char *list, size_t size, const char *etag)
+bool condition_matches(const char *list, size_t size, const char *etag, bool strong)
 {
 	const char *end, *tag;
 	size_t length;
+	bool weak;
 
 	trim(&list, &size);
 	if (size == 1 && *list == '*')
@@ -115,7 +116,8 @@ bool condition_matches(const char *list, size_t size, const char *etag)
 		while (list < end && (is_space(*list) || *list == ','))
 			list++;
 		tag = list;
-		if (end - tag > 2 && !memcmp(tag, "W/", 2))
+		weak = end - tag > 2 && !memcmp(tag, "W/", 2);
+		if (weak)
 			tag += 2;
 		if (tag == end || *tag != '"')
 			return false;
@@ -124,29 +126,58 @@ bool condition_matches(const char *list, size_t size, const char *etag)
 		if (!list)
 			return false;
 		length = (size_t)(list + 1 - tag);
-		if (length == strlen(etag) && !memcmp(tag, etag, length))
+		if (!(strong && weak) && length == strlen(etag) && !memcmp(tag, etag, length))
 			return true;
 	}
 	return false;
 }
 
-/* Return false unless the text is a date in the form that RFC 9110 says to send. */
+/* A year of two digits that would be more than 50 years ahead is one of the past. */
+static int whole_year(int two_digits)
+{
+	const time_t now = time(NULL);
+	struct tm tm;
+	int year;
+
+	gmtime_r(&now, &tm);
+	year = tm.tm_year - tm.tm_year % 100 + two_digits;
+	return year > tm.tm_year + 50 ? year - 100 : year;
+}
+
+/* Return false unless the text is a date in one of the forms that RFC 9110 says to accept. */
 static bool parse_date(const char *text, size_t size, time_t *time)
 {
-	char date[CONDITION_DATE];
-	struct tm tm = { 0 };
-	const char *end;
+	static const struct form {
+		const char *format;
+		size_t shortest, longest;
+	} forms[] = {
+		/* The form that is sent; those of RFC 850 and of asctime(). */
+		{ "%a, %d %b %Y %H:%M:%S GMT", 29, 29 },
+		{ "%A, %d-%b-%y %H:%M:%S GMT", 30, 33 },
+		{ "%a %b %e %H:%M:%S %Y", 24, 24 },
+	};
+	char date[40];
 
 	trim(&text, &size);
-	if (size != CONDITION_DATE - 1)
+	if (size >= sizeof(date))
 		return false;
 	memcpy(date, text, size);
 	date[size] = 0;
-	end = strptime(date, "%a, %d %b %Y %H:%M:%S GMT", &tm);
-	if (!end || *end)
-		return false;
-	*time = timegm(&tm);
-	return true;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct tm tm = { 0 };
+		const char *end;
+
+		if (size < forms[i].shortest || size > forms[i].longest)
+			continue;
+		end = strptime(date, forms[i].format, &tm);
+		if (!end || *end)
+			return false;
+		if (forms[i].shortest != forms[i].longest)
+			tm.tm_year = whole_year(tm.tm_year % 100);
+		*time = timegm(&tm);
+		return true;
+	}
+	return false;
 }
 
 bool condition_not_modified(const char *date, size_t size, time_t modified)
@@ -154,6 +185,13 @@ bool condition_not_modified(const char *date, size_t size, time_t modified)
 	time_t since;
 
 	return parse_date(date, size, &since) && modified <= since;
+}
+
+bool condition_modified(const char *date, size_t size, time_t modified)
+{
+	time_t since;
+
+	return parse_date(date, size, &since) && modified > since;
 }
 
 bool condition_same(const char *text, size_t size, const char *etag, time_t modified)

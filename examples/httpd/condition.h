@@ -20,14 +20,13 @@ void condition_date(time_t time, char text[CONDITION_DATE]);
 void condition_etag(const struct timespec *modified, int64_t file_size, char text[CONDITION_ETAG]);
 
 /**
- * condition_matches() - test whether an If-None-Match names an entity tag
- * @list: the field: tags, or "*"
- * @size: its size
- * @etag: the tag, quoted
- *
- * A weak tag (W/"...") is compared as a strong one.
+ * condition_matches() - test whether an If-None-Match, or an If-Match, names an entity tag
+ * @list:   the field: tags, or "*"
+ * @size:   its size
+ * @etag:   the tag, quoted
+ * @strong: of If-Match: no weak tag (W/"...") names it. Otherwise these are compared as strong ones
  */
-bool condition_matches(const char *list, size_t size, const char *etag);
+bool condition_matches(const char *list, size_t size, const char *etag, bool strong);
 
 /**
  * condition_not_modified() - test whether an If-Modified-Since is not earlier than a file
@@ -38,6 +37,16 @@ bool condition_matches(const char *list, size_t size, const char *etag);
  * Return: true if it is not; false also if the field is no date.
  */
 bool condition_not_modified(const char *date, size_t size, time_t modified);
+
+/**
+ * condition_modified() - test whether a file was modified after an If-Unmodified-Since
+ * @date: the field
+ * @size: its size
+ * @modified: when the file was modified
+ *
+ * Return: true if it was; false also if the field is no date.
+ */
+bool condition_modified(const char *date, size_t size, time_t modified);
 
 /**
  * condition_same() - test whether an If-Range is that of a file

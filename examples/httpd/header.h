@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include "reply.h"
 
@@ -22,6 +23,9 @@ static inline char *header_text(char *to, const char *text)
 
 /** header_number() - write a number, in decimal; there has to be room for HEADER_DIGITS bytes */
 char *header_number(char *to, uint64_t number);
+
+/** header_date() - the time that answers have */
+time_t header_date(void);
 
 /** header_begin() - write the fields that all answers have; the last one has no end of line */
 char *header_begin(char *to, const struct reply *reply, const struct request *request);

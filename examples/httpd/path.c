@@ -8,23 +8,30 @@
 #include <string.h>
 #include <strings.h>
 
+/* Return the first of some characters, or the end. */
+static const char *find_any(const char *from, const char *end, const char *characters)
+{
+	while (from < end && (!*from || !strchr(characters, *from)))
+		from++;
+	return from;
+}
+
 const char *path_part(const char *target, size_t *size)
 {
-	const char *end = target + *size, *query;
+	const char *end = target + *size, *host;
 
-	/* A client of a proxy sends the whole URL, and a server has to accept that. */
-	if (*size > 7 && !strncasecmp(target, "http://", 7)) {
-		target = memchr(target + 7, '/', *size - 7);
-		if (!target)
+	/* A client of a proxy sends the whole URL, and a server has to accept that. Its path may be empty. */
+	if (*size >= 7 && !strncasecmp(target, "http://", 7)) {
+		host = target + 7;
+		target = find_any(host, end, "/?#");
+		if (target == host)
 			return NULL;
-	}
-	if (target == end || *target != '/')
+	} else if (target == end || *target != '/') {
 		return NULL;
+	}
 	while (target < end && *target == '/')
 		target++;
-	for (query = target; query < end && *query != '?' && *query != '#'; query++)
-		;
-	*size = (size_t)(query - target);
+	*size = (size_t)(find_any(target, end, "?#") - target);
 	return target;
 }
 

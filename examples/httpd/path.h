@@ -27,7 +27,7 @@ int path_from_target(const char *target, size_t size, char *path);
  * @target: the target
  * @size:   its size; out: that of the path, encoded as in the request
  *
- * Return: the path after its first slashes, or NULL if the target has none.
+ * Return: the path after its first slashes; NULL if the target begins with neither a slash nor a host.
  */
 const char *path_part(const char *target, size_t *size);
 

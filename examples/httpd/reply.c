@@ -21,6 +21,7 @@ static struct reply *unused;
 #define SERVER "\r\nServer: cosy-httpd\r\nDate: "
 
 static char common[sizeof(SERVER) - 1 + CONDITION_DATE];
+static time_t date;
 
 struct reply *reply_new(void)
 {
@@ -47,8 +48,14 @@ void reply_release(struct reply *reply)
 
 void reply_date(time_t now)
 {
+	date = now;
 	memcpy(common, SERVER, sizeof(SERVER) - 1);
 	condition_date(now, common + sizeof(SERVER) - 1);
+}
+
+time_t header_date(void)
+{
+	return date;
 }
 
 char *header_number(char *to, uint64_t number)
@@ -76,6 +83,7 @@ static const char *status_text(int status)
 	case 404: return "404 Not Found";
 	case 405: return "405 Method Not Allowed";
 	case 408: return "408 Request Timeout";
+	case 412: return "412 Precondition Failed";
 	case 413: return "413 Content Too Large";
 	case 414: return "414 URI Too Long";
 	case 416: return "416 Range Not Satisfiable";

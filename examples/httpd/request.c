@@ -45,19 +45,26 @@ static int on_header_field(llhttp_t *parser, const char *piece, size_t size)
 /* Return the place for the value of the field whose name was received. */
 static struct extent *find_field(struct request *request)
 {
-	static const char names[REQUEST_FIELDS][18] = {
+	static const char names[REQUEST_FIELDS][20] = {
 		[REQUEST_HOST] = "Host",
+		[REQUEST_IF_MATCH] = "If-Match",
 		[REQUEST_IF_MODIFIED_SINCE] = "If-Modified-Since",
 		[REQUEST_IF_NONE_MATCH] = "If-None-Match",
 		[REQUEST_IF_RANGE] = "If-Range",
+		[REQUEST_IF_UNMODIFIED_SINCE] = "If-Unmodified-Since",
 		[REQUEST_RANGE] = "Range",
 		[REQUEST_REFERER] = "Referer",
 		[REQUEST_USER_AGENT] = "User-Agent",
 	};
 	static const uint8_t sizes[REQUEST_FIELDS] = {
-		[REQUEST_HOST] = 4,	      [REQUEST_IF_MODIFIED_SINCE] = 17,
-		[REQUEST_IF_NONE_MATCH] = 13, [REQUEST_IF_RANGE] = 8,
-		[REQUEST_RANGE] = 5,	      [REQUEST_REFERER] = 7,
+		[REQUEST_HOST] = 4,
+		[REQUEST_IF_MATCH] = 8,
+		[REQUEST_IF_MODIFIED_SINCE] = 17,
+		[REQUEST_IF_NONE_MATCH] = 13,
+		[REQUEST_IF_RANGE] = 8,
+		[REQUEST_IF_UNMODIFIED_SINCE] = 19,
+		[REQUEST_RANGE] = 5,
+		[REQUEST_REFERER] = 7,
 		[REQUEST_USER_AGENT] = 10,
 	};
 	const char *name = request->base + request->name.at;
@@ -121,15 +128,34 @@ void request_begin(struct request *request)
 	request->parser.data = request;
 }
 
+/* Test whether a Host has only bytes of a name or an address, and of a port: a proxy may read others differently. */
+static bool is_host(const char *text, size_t size)
+{
+	static const char marks[] = "-._~%!$&'()*+,;=:[]";
+
+	while (size && (text[size - 1] == ' ' || text[size - 1] == '\t'))
+		size--;
+	for (size_t i = 0; i < size; i++) {
+		const char c = text[i], letter = (char)(c | 0x20);
+
+		if (!(letter >= 'a' && letter <= 'z') && !(c >= '0' && c <= '9') &&
+		    !memchr(marks, c, sizeof(marks) - 1))
+			return false;
+	}
+	return true;
+}
+
 /* Return the status for a request whose syntax is correct; 0 if it can be answered. */
 static int check(const struct request *request)
 {
+	const struct extent *host = &request->fields[REQUEST_HOST];
 	const llhttp_t *parser = &request->parser;
 
 	if (parser->http_major != 1)
 		return 505;
 	/* A request to two hosts may be one to each for two servers. */
-	if (request->hosts > 1 || (!request->hosts && parser->http_minor >= 1))
+	if (request->hosts > 1 || (!request->hosts && parser->http_minor >= 1) ||
+	    !is_host(request->base + host->at, host->size))
 		return 400;
 	return 0;
 }

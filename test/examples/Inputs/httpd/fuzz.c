@@ -45,7 +45,9 @@ static void check_field(const char *text, size_t size)
 	const char etag[] = "\"1-2-3\"";
 	int64_t first, end;
 
-	condition_matches(text, size, etag);
+	condition_matches(text, size, etag, false);
+	condition_matches(text, size, etag, true);
+	condition_modified(text, size, 1000000000);
 	condition_same(text, size, etag, 1000000000);
 	condition_not_modified(text, size, 1000000000);
 	if (condition_range(text, size, FILE_SIZE, &first, &end) == CONDITION_PART)

@@ -53,6 +53,7 @@ def check_names(server):
         ("/d/", 200, b"<p>d"), ("//d///index.html", 200, b"<p>d"), ("/link", 200, SMALL),
         ("/d/%20a+%C3%A4.TXT", 200, b"odd"), ("/d/%20a%2b%c3%a4.TXT", 200, b"odd"),
         ("/.well-known/x", 200, b"known"), ("/small.bin?a=/../b", 200, SMALL),
+        ("http://other", 200, b"<p>root"), ("http://other?a=/d/", 200, b"<p>root"),
         ("http://other:80/d/?x", 200, b"<p>d"), ("HTTP://other/small.bin", 200, SMALL),
         ("/no/", 404, None), ("/none", 404, None), ("/none/x", 404, None),
         ("/small.bin/", 404, None), ("/small.bin/x", 404, None), ("/loop", 404, None),
@@ -68,7 +69,8 @@ def check_names(server):
         ("/..\\outside", 404, None), ("http://other/../outside", 404, None),
         # Names that are none.
         ("/small.bin%00", 400, None), ("/%00", 400, None), ("/%", 400, None), ("/%4", 400, None),
-        ("/%4g", 400, None), ("/%%41", 400, None), ("http://other", 400, None),
+        ("/%4g", 400, None), ("/%%41", 400, None), ("http:///d/", 400, None),
+        ("http://", 400, None), ("http://?d/", 400, None),
         ("/" + "a/" * 2042, 404, None), ("/" + "a/" * 2043, 414, None), ("/" + "a" * 255, 404, None),
         ("/" + "a" * 256, 404, None), ("/" + "a/" * 2048, 414, None),
         ("/fifo", 403, None), ("/socket", 404, None),
@@ -146,6 +148,10 @@ def check_ranges(server):
           "HEAD ignores ranges")
 
 
+def form(moment, text):
+    return time.strftime(text, time.gmtime(moment))
+
+
 def check_conditions(server):
     fields = server.get("/small.bin").fields
     etag, date = fields["etag"], fields["last-modified"]
@@ -162,16 +168,34 @@ def check_conditions(server):
         (f"If-Modified-Since: {before}", 200), ("If-Modified-Since: yesterday", 200),
         ("If-Modified-Since: Sun, 99 Xxx 2026 00:00:00 GMT", 200),
         (f'If-None-Match: "a"\r\nIf-Modified-Since: {after}', 200),
+        (f"If-Match: {etag}", 200), ("If-Match: *", 200), (f'If-Match: "a", {etag}', 200),
+        ('If-Match: "a"', 412), (f"If-Match: W/{etag}", 412),
+        (f"If-Match: {etag}\r\nIf-Unmodified-Since: {before}", 200),
+        (f'If-Match: "a"\r\nIf-None-Match: {etag}', 412),
+        (f'If-Match: "a"\r\nIf-Unmodified-Since: {after}', 412),
+        (f"If-Unmodified-Since: {date}", 200), (f"If-Unmodified-Since: {before}", 412),
+        ("If-Unmodified-Since: yesterday", 200),
+        (f"If-Match: {etag}\r\nIf-None-Match: {etag}", 304),
+        # The forms that are not sent any more.
+        (f"If-Modified-Since: {form(moment, '%A, %d-%b-%y %H:%M:%S GMT')}", 304),
+        (f"If-Modified-Since: {form(moment - 1, '%A, %d-%b-%y %H:%M:%S GMT')}", 200),
+        (f"If-Modified-Since: {form(moment, '%a %b %e %H:%M:%S %Y')}", 304),
+        (f"If-Modified-Since: {form(moment - 1, '%a %b %e %H:%M:%S %Y')}", 200),
+        ("If-Unmodified-Since: Sunday, 06-Nov-94 08:49:37 GMT", 412),
     ]:
         for method in "GET", "HEAD":
             answer = server.get("/small.bin", field, method=method)
             check(answer.status == status, f"{method}, {field}: {status}, but {answer.status}")
-            check(answer.fields["etag"] == etag, f"{field}: the tag is the file's")
+            check(status == 412 or answer.fields["etag"] == etag, f"{field}: the tag is the file's")
     for field, status in [(etag, 206), (date, 206), (before, 200), (after, 200), ('"a"', 200),
                           (f"W/{etag}", 200), ("?", 200)]:
         answer = server.get("/small.bin", f"If-Range: {field}", "Range: bytes=1-2")
         check(answer.status == status, f"If-Range: {field}: {status}, but {answer.status}")
     check(server.get("/none", "If-None-Match: *").status == 404, "a condition needs a file")
+    # A file whose date is not before that of the answer may change again, and have the same date.
+    os.utime(server.path("small.bin"), (time.time() + 1000,) * 2)
+    fields = server.get("/small.bin").fields
+    check("last-modified" not in fields and "etag" in fields, f"a file that changes has no date: {fields}")
     server.write("small.bin", SMALL)
     check(server.get("/small.bin").fields["etag"] != etag, "a changed file has another tag")
 
@@ -209,6 +233,10 @@ def check_connections(server):
               f"{line} {fields}: {answer.fields}")
         check(not kept or client.get("/d/").status == 200, f"{line} {fields}: it is kept")
         check(kept or client.ended(), f"{line} {fields}: it is closed")
+    for host in "", "x:80", "[::1]:80", "a-b.example", "x \t":
+        client = server.client()
+        client.send(f"GET /d/ HTTP/1.1\r\nHost: {host}\r\n\r\n")
+        check(client.answer().status == 200, f"Host: {host}")
     client = server.client()
     client.send("GET /d/ HTTP/1.1\r\nHost: x\r\n\r\nGET")
     client.socket.shutdown(socket.SHUT_WR)
@@ -219,6 +247,8 @@ def check_malformed(server):
     host = "Host: x\r\n"
     for text, status in [
         ("GET /d/ HTTP/1.1\r\n\r\n", 400), (f"GET /d/ HTTP/1.1\r\n{host}{host}\r\n", 400),
+        ("GET /d/ HTTP/1.1\r\nHost: a b\r\n\r\n", 400), ("GET /d/ HTTP/1.1\r\nHost: a/b\r\n\r\n", 400),
+        ("GET /d/ HTTP/1.1\r\nHost: a@b\r\n\r\n", 400), ("GET /d/ HTTP/1.0\r\nHost: a\"\r\n\r\n", 400),
         (f"GET /d/ HTTP/2.0\r\n{host}\r\n", 505), (f"GET /d/ HTTP/0.9\r\n{host}\r\n", 505),
         ("GET /d/\r\n\r\n", 505), (f"GET  HTTP/1.1\r\n{host}\r\n", 400),
         (f"GET d HTTP/1.1\r\n{host}\r\n", 400), (f"GET /a b HTTP/1.1\r\n{host}\r\n", 400),
