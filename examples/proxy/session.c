@@ -21,6 +21,7 @@ struct direction {
 	struct cosy_async op;
 	struct session *session;
 	int from, to;
+	int64_t size;		/* bytes that are sent */
 	bool ended;		/* all data was sent, and sending was shut down */
 	char buffer[SESSION_BUFFER];
 };
@@ -142,8 +143,9 @@ static void received(struct cosy_async *op)
 		if (s->forth.ended && s->back.ended)
 			end(s);
 	} else {
+		d->size = op->result;
 		op->done = sent;
-		if (cosy_async_send(s->all->loop, op, d->to, d->buffer, op->result,
+		if (cosy_async_send(s->all->loop, op, d->to, d->buffer, (size_t)d->size,
 				    MSG_NOSIGNAL))
 			break_off(s);
 	}
@@ -157,6 +159,11 @@ static void sent(struct cosy_async *op)
 	if (is_over(d))
 		return;
 	s->all->bytes += op->result;
+	/* A part is what was sent before a failure. */
+	if (op->result != d->size) {
+		break_off(s);
+		return;
+	}
 	something_passed(s);
 	receive(d);
 }
