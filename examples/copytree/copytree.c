@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <getopt.h>
+#include <limits.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,7 +163,7 @@ static void finish_directories(void)
 
 static void copy_link(const FTSENT *entry, const char *path)
 {
-	char target[entry->fts_statp->st_size + 4096];
+	char target[PATH_MAX + 1];
 	ssize_t n = readlink(entry->fts_accpath, target, sizeof(target) - 1);
 
 	if (n < 0) {

@@ -18,6 +18,7 @@
 #include <error.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -406,7 +407,7 @@ static void copy_tree(const char *from, const char *to,
 static void copy_link(const char *from, const char *to,
 		      const struct stat *status)
 {
-	char target[status->st_size + 4096];
+	char target[PATH_MAX + 1];
 	ssize_t n = readlink(from, target, sizeof(target) - 1);
 
 	if (n < 0) {
