@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * The module's tracepoints report loading, entering, leaving, fast paths, the
- * entries of loops and their threads, in the order of the events, and nothing when they are off.
+ * The module's tracepoints report loading, entering, leaving, fast paths, the entries of loops and
+ * their threads, and the calls of rings, in the order of the events, and nothing when they are off.
  */
 // RUN: %compile %s -o %t
 // In a VM of one CPU, because an emulated machine with several CPUs does not always survive
 // patching tracepoints.
 // RUN: %root/scripts/vm/run --smp 1 -- %t
+#include "../async/kernel/Inputs/ring.h"
 #include "../async/kernel/Inputs/workers.h"
 
 #include <sys/mount.h>
@@ -137,6 +138,49 @@ static void entries_of_loops(void)
 	close(sv[1]);
 }
 
+/*
+ * Calls of a ring have no entry: the lower half of the operation's address is their number, and of
+ * one that waits, the descriptor. When its socket has an event, it starts again, without a wake-up.
+ */
+static void calls_of_a_ring(void)
+{
+	const uint64_t op = 0x700000000;
+	char expected[1000], byte;
+	struct ring ring;
+	int sv[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sv))
+		die("socketpair");
+	ring_create(&ring, 64);
+	put("trace", "");
+	ring_call(&ring, op + 1, SYS_getpid, 0, 0, 0, 0);
+	check(ring_completes(&ring, op + 1, getpid()), "a call of a ring completes");
+	ring_receive(&ring, op + 2, sv[0], &byte, 1);
+	check(ring_execute(&ring) == 0 && ring.page->waiting == 1, "a receive waits");
+	send(sv[1], "x", 1, 0);
+	check(ring_completes(&ring, op + 2, 1), "it completes after an event");
+	ring_call(&ring, op + 3, SYS_recvmsg, (uint64_t)sv[0], 0, 0, 0);
+	check(ring_execute(&ring) == 0 && ring_gave(&ring, op + 3, SYS_recvmsg, 0),
+	      "among the calls, a receive is given back");
+	snprintf(expected, sizeof(expected),
+		 "submit: loop=%1$llu index=1 nr=%2$d\n"
+		 "start: loop=%1$llu index=1\n"
+		 "complete: loop=%1$llu index=1 status=DONE result=%3$d\n"
+		 "submit: loop=%1$llu index=2 nr=%4$d\n"
+		 "start: loop=%1$llu index=2\n"
+		 "park: loop=%1$llu index=%5$d fd=%5$d\n"
+		 "start: loop=%1$llu index=2\n"
+		 "complete: loop=%1$llu index=2 status=DONE result=1\n"
+		 "submit: loop=%1$llu index=3 nr=%6$d\n"
+		 "start: loop=%1$llu index=3\n"
+		 "complete: loop=%1$llu index=3 status=USER result=0\n",
+		 loop_in_events(), SYS_getpid, getpid(), SYS_recvfrom, sv[0], SYS_recvmsg);
+	expect("events say what rings do", expected);
+	ring_destroy(&ring);
+	close(sv[0]);
+	close(sv[1]);
+}
+
 /* A thread that sleeps in a call reports that before another one makes the next call. */
 static void handing_over(void)
 {
@@ -219,6 +263,7 @@ int main(void)
 	expect("events say what has happened", expected);
 
 	entries_of_loops();
+	calls_of_a_ring();
 	handing_over();
 	put("events/cosy/enable", "0");
 	put("options/event-fork", "0");
