@@ -135,10 +135,25 @@ static void signals(int fd)
 	EQUAL(signal_seen(), SIGXFSZ);
 }
 
+static struct cosy_loop_info info(void)
+{
+	struct cosy_loop_info info;
+
+	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	return info;
+}
+
+static uint64_t handed_over_before;
+
+/*
+ * Return when a thread has begun both writes. With the module, the second one begins after this callback:
+ * the thread that waits gives it to the module.
+ */
 static void long_callback(struct cosy_async *op)
 {
 	(void)op;
-	usleep(300000);
+	while (!info().kernel && info().handed_over < handed_over_before + 2)
+		usleep(1000);
 }
 
 /*
@@ -151,6 +166,7 @@ static void chained(int fd)
 	struct cosy_async first = { 0 }, second = { 0 }, other = { .done = long_callback };
 
 	EQUAL(lseek(fd, SIZE, SEEK_SET), SIZE);
+	handed_over_before = info().handed_over;
 	EQUAL(cosy_async_write(loop, &first, fd, "x", 1), 0);
 	EQUAL(cosy_async_write(loop, &second, fd, "x", 1), 0);
 	EQUAL(cosy_async_getpid(loop, &other), 0);

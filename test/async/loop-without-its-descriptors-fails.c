@@ -5,6 +5,7 @@
  */
 // RUN: %compile
 // RUN: %everywhere
+#include <dirent.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
@@ -91,6 +92,22 @@ static void loop_again(void)
 	EQUAL(close_range(3, ~0u, 0), 0);
 }
 
+/* Return when all other threads of the process sleep. */
+static void wait_until_others_sleep(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *entry;
+
+	CHECK(dir);
+	while ((entry = readdir(dir))) {
+		pid_t thread = atoi(entry->d_name);
+
+		while (thread && thread != gettid() && !is_asleep(thread))
+			usleep(1000);
+	}
+	closedir(dir);
+}
+
 /* The loops of processors have descriptors of their own. */
 static void processors(void)
 {
@@ -108,8 +125,7 @@ static void processors(void)
 		usleep(1000);
 		EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
 	} while (!info.waiting);
-	/* The processors' threads wait now, or very soon. */
-	usleep(100000);
+	wait_until_others_sleep();
 	EQUAL(close_range(3, ~0u, 0), 0);
 	EQUAL(cosy_loop_destroy(loop), 0);
 	EQUAL(op.result, -ECANCELED);

@@ -7,6 +7,7 @@
 // RUN: %compile
 // RUN: %everywhere
 #include <poll.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -21,12 +22,13 @@ static struct cosy_async ops[SOCKETS];
 static int servers[SOCKETS], clients[SOCKETS], requests;
 static char bytes[SOCKETS];
 
-/* Send a request when the server probably sleeps, and receive its answer. */
+/* Send a request when the server sleeps, and receive its answer. */
 static void request(int i)
 {
 	char byte = (char)i, answer = 0;
 
-	usleep(300);
+	while (!is_asleep(getppid()))
+		sched_yield();
 	EQUAL(send(clients[i % SOCKETS], &byte, 1, 0), 1);
 	EQUAL(recv(clients[i % SOCKETS], &answer, 1, 0), 1);
 	EQUAL(answer, byte);

@@ -58,6 +58,16 @@ static void set_time(const char *ms)
 		die("function_time");
 }
 
+/* Write a byte when the function has begun to count. */
+static void *tell_of_beginning(void *ready)
+{
+	while (!*(volatile __u64 *)(seg.base + 0x10000))
+		usleep(1000);
+	if (write((int)(intptr_t)ready, "", 1) != 1)
+		_exit(1);
+	return NULL;
+}
+
 static pid_t spin(int ready)
 {
 	pid_t pid = fork();
@@ -65,8 +75,9 @@ static pid_t spin(int ready)
 	if (!pid) {
 		__u64 frame[7] = { 0 }, handle = prepare_spin();
 		struct cosy_run run;
+		pthread_t thread;
 
-		if (write(ready, "", 1) != 1)
+		if (pthread_create(&thread, NULL, tell_of_beginning, (void *)(intptr_t)ready))
 			_exit(1);
 		/* The kernel's limit of iterations may end it. Then try again. */
 		for (;;)
@@ -87,7 +98,6 @@ static void test_kill(const int *ready)
 
 		if (read(ready[0], &c, 1) != 1)
 			die("read");
-		usleep(100000);
 		start = now();
 		kill(pid, SIGKILL);
 		waitpid(pid, &status, 0);

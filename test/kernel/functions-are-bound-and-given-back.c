@@ -15,21 +15,23 @@
 #include <sys/wait.h>
 
 #define BINDERS	2
+#define BOUND	1000
 #define OPS	60000
 #define MOST	1000
 #define AGAIN	10
 
 /*
  * Each binding replaces the previous one while the parent lives, because its signals would not
- * reach a process of root while it is another user.
+ * reach a process of root while it is another user. @bound: counts them.
  */
-static void bind_on(int dev, __u64 handle, int fd, const struct segment *seg)
+static void bind_on(int dev, __u64 handle, int fd, const struct segment *seg, unsigned int *bound)
 {
 	struct cosy_bind bind = { .base = (uintptr_t)seg->base, .pointers = 1 };
 	pid_t parent = getppid();
 
 	while (getppid() == parent)
-		bind_function(dev, handle, fd, &bind);
+		if (!bind_function(dev, handle, fd, &bind))
+			__atomic_add_fetch(bound, 1, __ATOMIC_RELAXED);
 	_exit(1);
 }
 
@@ -64,13 +66,14 @@ static int refusals(void)
 
 int main(int argc, char **argv)
 {
+	unsigned int *bound = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct bpf_object *object;
 	pid_t binders[BINDERS];
 	struct segment seg;
 	int dev, refused;
 	__u64 handle;
 
-	if (argc < 2)
+	if (argc < 2 || bound == MAP_FAILED)
 		return 2;
 	dev = open_device();
 	seg = segment_create();
@@ -79,10 +82,11 @@ int main(int argc, char **argv)
 	for (int i = 0; i < BINDERS; i++) {
 		binders[i] = fork();
 		if (!binders[i])
-			bind_on(dev, handle, function(object, "load"), &seg);
+			bind_on(dev, handle, function(object, "load"), &seg, bound);
 	}
-	/* Long enough for a queue. */
-	sleep(2);
+	/* So many that what they replace is queued. */
+	while (__atomic_load_n(bound, __ATOMIC_RELAXED) < BOUND)
+		usleep(1000);
 	refused = refusals();
 	for (int i = 0; i < BINDERS; i++)
 		check(!kill(binders[i], SIGKILL) && waitpid(binders[i], NULL, 0) == binders[i],

@@ -131,6 +131,58 @@ static inline bool readable(int fd)
 	return returned("readable", poll(&p, 1, 0) == 1 && p.revents & POLLIN);
 }
 
+/*
+ * Return a count of a loop that the kernel shows of a process: the sum of the lines of its descriptor
+ * that begin with @field. 0 without such a line, or such a process.
+ */
+static inline unsigned long long loop_shows(pid_t process, int fd, const char *field)
+{
+	unsigned long long n = 0;
+	char path[64], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", process, fd);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file)) {
+		const char *value = strchr(line, '\t');
+
+		if (value && !strncmp(line, field, strlen(field)))
+			n += strtoull(value, NULL, 10);
+	}
+	if (file)
+		fclose(file);
+	return n;
+}
+
+/*
+ * Start a child that makes a loop, and calls a function with it. Return when it has executed an
+ * entry of the loop.
+ */
+static inline pid_t start_executing(void (*run)(struct loop *loop))
+{
+	int fds[2], fd;
+	pid_t child;
+
+	if (pipe(fds))
+		die("pipe");
+	child = fork();
+	if (!child) {
+		struct loop loop;
+
+		create(&loop, 64);
+		if (write(fds[1], &loop.fd, sizeof(loop.fd)) == sizeof(loop.fd))
+			run(&loop);
+		_exit(1);
+	}
+	if (read(fds[0], &fd, sizeof(fd)) != sizeof(fd))
+		die("a child with a loop");
+	close(fds[0]);
+	close(fds[1]);
+	while (!loop_shows(child, fd, "executed:"))
+		usleep(1000);
+	return child;
+}
+
 /* Execute an entry that completes immediately. */
 static inline long long call_by_entry(struct loop *loop, long nr, uint64_t a, uint64_t b,
 				      uint64_t c, uint64_t d)

@@ -197,9 +197,13 @@ static void test_seccomp(int dev, __u64 getpid_handle)
 	check(WIFEXITED(status) && !WEXITSTATUS(status), "a filter that looks at arguments");
 }
 
+/* The compound counts in frame[1]'s place. */
+static volatile __u64 counted;
+
 static void *sync_filter(void *arg)
 {
-	usleep(100000);
+	while (!counted)
+		usleep(1000);
 	return (void *)(intptr_t)filter(SYS_getppid, SECCOMP_RET_ERRNO | 5,
 					*(unsigned int *)arg);
 }
@@ -207,7 +211,8 @@ static void *sync_filter(void *arg)
 /* Another thread installs a filter on this one while it runs. */
 static void test_tsync(int dev)
 {
-	__u64 endless = must_load(dev, 4, SYS(0, SYS_getppid, 0), JMP(0));
+	__u64 endless = must_load(dev, 4, SYS(0, SYS_getppid, 0), ADDI(2, 2, 1), STORE(8, 1, 2),
+				  JMP(0));
 	unsigned int flags = SECCOMP_FILTER_FLAG_TSYNC;
 	int status;
 	pid_t pid = fork();
@@ -217,6 +222,8 @@ static void test_tsync(int dev)
 		void *err;
 
 		alarm(300);
+		frame[1] = (__u64)(uintptr_t)&counted;
+		frame[2] = 0;
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 		pthread_create(&thread, NULL, sync_filter, &flags);
 		if (!refused(run_frame(dev, endless, frame, &run)))

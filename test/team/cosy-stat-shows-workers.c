@@ -44,6 +44,7 @@ static void runs(void *arg)
 int main(int argc, char **argv)
 {
 	struct cosy_team_options options = { .size = sizeof(options), .workers = 2 };
+	struct cosy_team_info info;
 
 	CHECK(argc == 2);
 	cosy = argv[1];
@@ -51,7 +52,10 @@ int main(int argc, char **argv)
 	// CHECK-NOT: COMMAND TEAM
 	show("no team");
 	EQUAL(cosy_team_create(&team, &options), 0);
-	usleep(50000);
+	do {
+		usleep(1000);
+		EQUAL(cosy_team_info(team, &info, sizeof(info)), 0);
+	} while (info.asleep < 2);
 	// CHECK: idle
 	// CHECK: PID COMMAND TEAM WORKER THREAD QUEUED RAN STOLEN SENT DROPPED OLDEST_MS RUNS_MS COLOUR
 	// CHECK-NEXT: [[#PID:]] cosy-stat-shows [[#TEAM:]] 0 [[#FIRST:]] 0 0 0 0 0 0 -

@@ -295,18 +295,8 @@ static void *sleep_and_count(void *argument)
 
 static void wait_until_asleep(const struct ring *ring)
 {
-	char path[64], text[1024];
-	unsigned int sleeps = 0;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", ring->loop.fd);
-	while (!sleeps) {
-		int fd = open(path, O_RDONLY);
-		ssize_t n = read(fd, text, sizeof(text) - 1);
-
-		text[n > 0 ? n : 0] = 0;
-		sscanf(strstr(text, "sleeps:") ?: "", "sleeps: %u", &sleeps);
-		close(fd);
-	}
+	while (!loop_shows(getpid(), ring->loop.fd, "sleeps:"))
+		sched_yield();
 }
 
 /* A ring with a thread that sleeps until one of @sv has data for a receive. */

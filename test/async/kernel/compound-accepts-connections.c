@@ -77,17 +77,7 @@ static void accepting(void)
 /* Entries that were begun, and that have resumed. */
 static __u64 executed(const struct loop *loop)
 {
-	unsigned long long n = 0;
-	char path[64], line[256];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", loop->fd);
-	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file))
-		sscanf(line, "executed: %llu", &n);
-	if (file)
-		fclose(file);
-	return n;
+	return loop_shows(getpid(), loop->fd, "executed:");
 }
 
 static _Atomic pid_t acceptor;

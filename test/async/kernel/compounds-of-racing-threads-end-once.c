@@ -12,19 +12,30 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+static __u64 endless_compound;
+
+static void execute_without_end(struct loop *loop)
+{
+	static __u64 frame[NREGS + 1];
+
+	start(loop, 0, endless_compound, frame, 0, 0);
+	for (;;)
+		enter_loop(loop, COSY_ASYNC_MAX_DONE);
+}
+
 /* An endless compound prevents neither other entries nor a signal. */
 static void endless(void)
 {
 	static __u64 frames[2][NREGS + 1];
-	__u64 handle = LOAD_FOR_LOOPS(ADDI(ROUNDS, ROUNDS, 1), JMP(0));
 	unsigned int completed = 0;
 	struct loop loop;
 	int status;
 	pid_t child;
 
+	endless_compound = LOAD_FOR_LOOPS(ADDI(ROUNDS, ROUNDS, 1), JMP(0));
 	create(&loop, 64);
-	start(&loop, 0, handle, frames[0], 0, 0);
-	start(&loop, 1, handle, frames[1], 0, 0);
+	start(&loop, 0, endless_compound, frames[0], 0, 0);
+	start(&loop, 1, endless_compound, frames[1], 0, 0);
 	for (uint32_t i = 2; i < 34; i++)
 		submit(&loop, i, 0, SYS_getpid, 0, 0, 0, 0);
 	for (int i = 0; i < 100; i++)
@@ -32,14 +43,7 @@ static void endless(void)
 	check(completed == 32, "32 calls complete beside endless compounds: %u", completed);
 	check(readable(loop.fd), "the loop stays readable, because endless compounds are ready");
 	destroy(&loop);
-	child = fork();
-	if (!child) {
-		create(&loop, 64);
-		start(&loop, 0, handle, frames[0], 0, 0);
-		for (;;)
-			enter_loop(&loop, COSY_ASYNC_MAX_DONE);
-	}
-	usleep(50000);
+	child = start_executing(execute_without_end);
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
 	check(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,

@@ -174,22 +174,7 @@ static void blocked(void)
 /* The text in /proc about the loop; the sum of the lines whose names begin with @field. */
 static unsigned long long shown(const struct loop *loop, const char *field)
 {
-	unsigned long long n = 0;
-	char path[64], line[128];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", loop->fd);
-	file = fopen(path, "r");
-	if (!file)
-		die(path);
-	while (fgets(line, sizeof(line), file)) {
-		const char *value = strchr(line, '\t');
-
-		if (value && !strncmp(line, field, strlen(field)))
-			n += strtoull(value, NULL, 10);
-	}
-	fclose(file);
-	return n;
+	return loop_shows(getpid(), loop->fd, field);
 }
 
 /* Threads, calls and hand-overs are counted, calls also for each CPU. */

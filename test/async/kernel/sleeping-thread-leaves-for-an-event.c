@@ -378,9 +378,19 @@ static void not_woken(void)
 	destroy(&loop);
 }
 
+static pid_t awaiter;
+
 static void *await(void *loop)
 {
+	__atomic_store_n(&awaiter, gettid(), __ATOMIC_RELEASE);
 	return (void *)enter_loop(loop, COSY_ASYNC_AWAIT | 1);
+}
+
+static void wait_until_it_awaits(void)
+{
+	while (!__atomic_load_n(&awaiter, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	wait_until_asleep_in_module(awaiter);
 }
 
 static void *enter_blocked(void *loop)
@@ -394,14 +404,25 @@ static void *enter_blocked(void *loop)
 	return (void *)entered;
 }
 
-static void nothing(int sig)
+static int handled;
+
+static void handle(int sig)
 {
 	(void)sig;
+	__atomic_add_fetch(&handled, 1, __ATOMIC_RELEASE);
+}
+
+static void sleep_busily(struct loop *loop)
+{
+	struct connection c;
+
+	serve(loop, 0, endless, &c);
+	sleep_on(loop, -1, FOR_EVER);
 }
 
 static void signals(void)
 {
-	struct sigaction action = { .sa_handler = nothing, .sa_flags = SA_RESTART };
+	struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART };
 	struct connection c;
 	struct sleeper s;
 	struct loop loop;
@@ -419,14 +440,7 @@ static void signals(void)
 	hang_up(&c);
 	destroy(&loop);
 
-	child = fork();
-	if (!child) {
-		create(&loop, 64);
-		serve(&loop, 0, endless, &c);
-		sleep_on(&loop, -1, FOR_EVER);
-		_exit(0);
-	}
-	usleep(50000);
+	child = start_executing(sleep_busily);
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
 	check(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
@@ -448,8 +462,8 @@ static void awaiting(void)
 {
 	pthread_t inside, waiting;
 	struct loop loop;
+	int fds[2], before;
 	void *ret;
-	int fds[2];
 	char byte;
 
 	if (pipe(fds))
@@ -460,9 +474,12 @@ static void awaiting(void)
 	while (enter_loop(&loop, COSY_ASYNC_CANCEL | 5) != -EBUSY)
 		sched_yield();
 	pthread_create(&waiting, NULL, await, &loop);
-	usleep(20000);
+	wait_until_it_awaits();
+	before = __atomic_load_n(&handled, __ATOMIC_ACQUIRE);
 	pthread_kill(waiting, SIGUSR1);
-	usleep(20000);
+	while (__atomic_load_n(&handled, __ATOMIC_ACQUIRE) == before)
+		usleep(1000);
+	wait_until_it_awaits();
 	submit(&loop, 2, 0, SYS_getpid, 0, 0, 0, 0);
 	check(enter_loop(&loop, 1) == -EBUSY && collect(&loop) == -1,
 	      "EBUSY: another thread is in a call");
