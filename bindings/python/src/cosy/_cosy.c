@@ -304,9 +304,12 @@ static int grow(char **buffer, size_t *size, int dir_fd, const char *path)
 	size_t wanted = *size * 2;
 	struct stat status;
 	char *larger;
+	int error;
 
-	if (fstatat(dir_fd, path, &status, 0) == 0 &&
-	    (uint64_t)status.st_size > wanted)
+	Py_BEGIN_ALLOW_THREADS
+	error = fstatat(dir_fd, path, &status, 0);
+	Py_END_ALLOW_THREADS
+	if (error == 0 && (uint64_t)status.st_size > wanted)
 		wanted = status.st_size;
 	if (wanted <= *size || wanted > PY_SSIZE_T_MAX ||
 	    !(larger = PyMem_Realloc(*buffer, wanted))) {
