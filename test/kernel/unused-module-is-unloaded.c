@@ -90,6 +90,8 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "open")) {
 		dev = open_device();
 		pause();
+	} else if (!strcmp(what, "handle")) {
+		printf("%llu\n", (unsigned long long)must_load(open_device(), 1, EXIT(0)));
 	} else if (!strcmp(what, "closed")) {
 		run_closed(false);
 	} else if (!strcmp(what, "closed-by-uring")) {

@@ -4,6 +4,7 @@
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -28,7 +29,18 @@ module_param_named(max_loads, cosy_max_loads, uint, 0644);
 MODULE_PARM_DESC(max_loads,
 		 "compounds that one open file may hold (default 4096)");
 
+/*
+ * Handles begin at the time of insmod: more nanoseconds pass than compounds are loaded. So they do not
+ * repeat if the module is loaded again, and a process whose descriptor was closed meanwhile does not
+ * run another compound. The compounds of a file are found by what a handle is above the first one.
+ */
+static u64 cosy_first_handle __ro_after_init;
 static atomic64_t cosy_last_handle;
+
+static unsigned long cosy_handle_index(u64 handle)
+{
+	return handle - cosy_first_handle;
+}
 
 /* Compounds that are being unloaded. */
 static struct workqueue_struct *cosy_unloads;
@@ -42,6 +54,8 @@ static DECLARE_WAIT_QUEUE_HEAD(cosy_unloaded);
  */
 int cosy_compounds_init(void)
 {
+	cosy_first_handle = ktime_get_boottime_ns();
+	atomic64_set(&cosy_last_handle, cosy_first_handle);
 	cosy_unloads = alloc_workqueue("cosy", WQ_UNBOUND, 0);
 	return cosy_unloads ? 0 : -ENOMEM;
 }
@@ -104,9 +118,9 @@ static void cosy_compound_pin(struct cosy_compound *compound)
 void cosy_file_free(struct cosy_file *cf)
 {
 	struct cosy_compound *compound;
-	unsigned long handle;
+	unsigned long index;
 
-	xa_for_each(&cf->loaded, handle, compound) {
+	xa_for_each(&cf->loaded, index, compound) {
 		/*
 		 * A run of this compound may make the close(). Then the run ends after the
 		 * file has released the module.
@@ -156,7 +170,7 @@ static int cosy_compound_charge(u64 size)
  */
 struct cosy_compound *cosy_compound_find(struct cosy_file *cf, u64 handle)
 {
-	struct cosy_compound *compound = xa_load(&cf->loaded, handle);
+	struct cosy_compound *compound = xa_load(&cf->loaded, cosy_handle_index(handle));
 
 	return compound && !compound->parks ? compound : NULL;
 }
@@ -173,7 +187,7 @@ struct cosy_compound *cosy_compound_get_parks(struct cosy_file *cf, u64 handle)
 	struct cosy_compound *compound;
 
 	rcu_read_lock_sched();
-	compound = xa_load(&cf->loaded, handle);
+	compound = xa_load(&cf->loaded, cosy_handle_index(handle));
 	if (compound && compound->parks)
 		atomic_inc(&compound->users);
 	else
@@ -319,7 +333,7 @@ static int cosy_compound_publish(struct cosy_file *cf,
 	err = -ENOSPC;
 	if (cf->count >= READ_ONCE(cosy_max_loads))
 		goto unlock;
-	err = xa_err(xa_store(&cf->loaded, handle, compound,
+	err = xa_err(xa_store(&cf->loaded, cosy_handle_index(handle), compound,
 			      GFP_KERNEL_ACCOUNT));
 	if (err)
 		goto unlock;
@@ -419,7 +433,7 @@ long cosy_compound_unload(struct cosy_file *cf, const u64 __user *arg)
 		return -EFAULT;
 
 	mutex_lock(&cf->lock);
-	compound = xa_erase(&cf->loaded, handle);
+	compound = xa_erase(&cf->loaded, cosy_handle_index(handle));
 	if (compound) {
 		struct cosy_compound __rcu **recent =
 			&cf->recent[handle % COSY_RECENT];

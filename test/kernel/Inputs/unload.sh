@@ -39,6 +39,12 @@ kill $! && wait
 rmmod cosy || fail "not unloaded after the last close"
 echo "ok: unloaded after the last close"
 
+# A process that has not noticed the unloading must not run another compound by a handle.
+insmod "$module" && first=$("$holder" handle) && rmmod cosy || fail "handle"
+insmod "$module" && again=$("$holder" handle) && rmmod cosy || fail "handle again"
+[ "$again" -gt "$first" ] || fail "handle $again after $first"
+echo "ok: handles do not repeat"
+
 has_loop_open() {
 	readlink "/proc/$1"/fd/* | grep -q cosy-loop && ! has_it_open "$1"
 }
