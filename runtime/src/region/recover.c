@@ -64,11 +64,11 @@ bool cosy_kernel_recover(struct cosy_region *region, struct cosy_reserved *reser
 	now = cosy_device_get();
 	error = now;
 	if (now >= 0) {
-		/*
-		 * With the same descriptor, the error is from the module and not from another
-		 * file.
-		 */
-		if (now == fd && ret != -ENOENT && ret != -EBADF)
+		/* The entry was not made by it: after a pause, the file still has the compound. */
+		if (now != fd)
+			return true;
+		/* The error is from the module, not from another file. */
+		if (ret != -ENOENT && ret != -EBADF)
 			return false;
 		error = cosy_reserved_load(region, reserved, run->handle + 1);
 	}
