@@ -136,9 +136,10 @@ void cosy_device_pause(void)
 
 bool cosy_device_is_paused(void)
 {
+	/* The counter begins again at 0 if the machine was suspended to a disk meanwhile. */
 	return __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED) < NONE &&
-	       __builtin_ia32_rdtsc() <
-		       __atomic_load_n(&paused_until, __ATOMIC_RELAXED);
+	       __atomic_load_n(&paused_until, __ATOMIC_RELAXED) -
+			       __builtin_ia32_rdtsc() <= PAUSED_TICKS;
 }
 
 /* End a pause. Return the descriptor, or NONE. */
@@ -181,6 +182,13 @@ int cosy_device_get_own(void)
 	return replace(fd, &info);
 }
 
+int cosy_device_file(void)
+{
+	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
+
+	return fd < NONE ? PAUSED(fd) : fd;
+}
+
 void cosy_device_close(void)
 {
 	int fd = __atomic_exchange_n(&cosy_device_fd, NONE, __ATOMIC_ACQ_REL);
@@ -211,8 +219,18 @@ bool cosy_device_is_blocked(void)
 
 bool cosy_device_gone(int error)
 {
-	return error != -EMFILE && error != -ENFILE && error != -ENOMEM &&
-	       error != -EINTR && error != -EBUSY;
+	switch (error) {
+	case -EMFILE:
+	case -ENFILE:
+	case -ENOMEM:
+	case -EINTR:
+	case -EBUSY:
+	/* Another thread has closed the descriptor meanwhile. */
+	case -EBADF:
+		return false;
+	default:
+		return true;
+	}
 }
 
 /* The module knows versions @oldest to @newest of @what, and not @version. */

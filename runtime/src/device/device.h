@@ -72,6 +72,15 @@ bool cosy_device_is_paused(void);
 /** cosy_device_is_blocked() - test whether cosy_device_block() has been called */
 bool cosy_device_is_blocked(void);
 
+/**
+ * cosy_device_file() - return the descriptor also during a pause
+ *
+ * For what must be undone in the module then, too. Async-signal-safe, thread-safe.
+ *
+ * Return: the descriptor, or a negative number.
+ */
+int cosy_device_file(void);
+
 /** cosy_device_close() - close the device; the next cosy_device_get() opens it again */
 void cosy_device_close(void);
 

@@ -325,7 +325,7 @@ void cosy_reserved_retire(struct cosy_region *regions, size_t count)
 
 static void unload(uint64_t handle)
 {
-	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
+	int fd = cosy_device_file();
 
 	if (fd >= 0)
 		cosy_sys(SYS_ioctl, fd, COSY_IOC_UNLOAD, (long)&handle);
