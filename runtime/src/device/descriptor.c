@@ -109,3 +109,9 @@ bool cosy_descriptor_is_marked(int fd, int mark)
 
 	return found == mark || (found < 0 && found != -EBADF);
 }
+
+void cosy_descriptor_close(int fd, int mark)
+{
+	if (fd >= 0 && cosy_descriptor_is_marked(fd, mark))
+		cosy_sys(SYS_close, fd, 0, 0);
+}

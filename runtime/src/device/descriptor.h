@@ -53,4 +53,7 @@ int cosy_descriptor_mark(int fd, int mark);
  */
 bool cosy_descriptor_is_marked(int fd, int mark);
 
+/** cosy_descriptor_close() - close a file that was marked, unless its number has another one now */
+void cosy_descriptor_close(int fd, int mark);
+
 #endif /* COSY_DESCRIPTOR_H */

@@ -23,6 +23,7 @@
 #include <cosy/format.h>
 #include <cosy/function.h>
 
+#include "device/descriptor.h"
 #include "device/device.h"
 #include "device/export.h"
 #include "device/message.h"
@@ -144,8 +145,7 @@ static size_t stack_size(const struct cosy_function *function)
 
 static void program_free(struct program *program, bool segment_stays)
 {
-	if (program->fd >= 0)
-		close(program->fd);
+	cosy_descriptor_close(program->fd, cosy_segment_mark(program->segment));
 	if (segment_stays && program->data)
 		cosy_segment_free(program->segment, program->data);
 	if (segment_stays && program->stacks)
@@ -175,7 +175,10 @@ static int program_fill(const struct cosy_function *function,
 			return -ENOMEM;
 	}
 	program->fd = cosy_program_load(function, segment->map);
-	return program->fd < 0 ? program->fd : 0;
+	if (program->fd < 0)
+		return program->fd;
+	cosy_descriptor_mark(program->fd, cosy_segment_mark(segment));
+	return 0;
 }
 
 /* Return true if the verifier reached a limit. Newer kernels return EFAULT for some limits. */
@@ -254,9 +257,7 @@ static void segment_made(struct cosy_segment *segment)
 
 static long bind_or_unbind(struct cosy_bind *bind)
 {
-	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
-
-	return cosy_sys(SYS_ioctl, fd, COSY_IOC_BIND, (long)bind);
+	return cosy_sys(SYS_ioctl, cosy_device_file(), COSY_IOC_BIND, (long)bind);
 }
 
 static long unbind(const struct binding *binding)
@@ -365,6 +366,9 @@ static bool bind(struct state *state, struct program *program,
 	bool stack = stack_size(state->function) != 0;
 	struct cosy_bind arg;
 
+	/* After closefrom() its number may have a program of another segment. */
+	if (!cosy_descriptor_is_marked(program->fd, cosy_segment_mark(program->segment)))
+		return false;
 	if (!binding) {
 		if (stack && program->groups == STACK_GROUPS)
 			return false;

@@ -411,7 +411,7 @@ static void take_copy(struct cosy_segment *segment)
 		abort();
 	}
 	close(segment->copy);
-	close(segment->map);
+	cosy_descriptor_close(segment->map, cosy_segment_mark(segment));
 	segment->copy = -1;
 	segment->map = -1;
 }
@@ -431,8 +431,7 @@ static void after_fork_in_child(void)
 static void give_back(struct cosy_segment *segment)
 {
 	munmap(segment->base, COSY_SEGMENT_SPAN);
-	if (segment->map >= 0)
-		close(segment->map);
+	cosy_descriptor_close(segment->map, cosy_segment_mark(segment));
 	if (segment->present)
 		munmap(segment->present, PAGES / 8);
 	if (segment->blocks)
@@ -458,6 +457,8 @@ static struct cosy_segment *make(size_t size)
 		segment->map = map_arena(segment->base);
 		if (segment->map < 0)
 			segment->error = segment->map;
+		else
+			cosy_descriptor_mark(segment->map, cosy_segment_mark(segment));
 	}
 	if (segment->map >= 0) {
 		bits = mmap(NULL, PAGES / 8, PROT_READ | PROT_WRITE,
@@ -529,7 +530,8 @@ COSY_EXPORT void cosy_segment_destroy(struct cosy_segment *segment)
 {
 	if (!segment)
 		return;
-	if (segment->map >= 0 && cosy_segment_forget)
+	/* In a child process it has no arena, but its functions may have their parent's programs. */
+	if (cosy_segment_forget)
 		cosy_segment_forget(segment);
 	if (chosen == segment)
 		chosen = NULL;

@@ -14,6 +14,7 @@
 
 #include <cosy.h>
 
+#include "device/descriptor.h"
 #include "function/heap.h"
 
 /* The low 32 bits of an address are its offset in a segment. */
@@ -51,6 +52,12 @@ struct cosy_segment {
 	uint64_t *present;
 	int copy;
 };
+
+/** cosy_segment_mark() - return the mark of the descriptors of a segment: its arena, its programs */
+static inline int cosy_segment_mark(const struct cosy_segment *segment)
+{
+	return 1 + (int)((uintptr_t)segment->base / COSY_SEGMENT_SPAN % COSY_MARKS);
+}
 
 /**
  * cosy_segment_of() - find the segment of an address
