@@ -266,18 +266,6 @@ static void print_help(void)
 	      stdout);
 }
 
-static unsigned int parse_jobs(const char *text)
-{
-	char *end;
-	unsigned long jobs = strtoul(text, &end, 10);
-
-	if (end == text || *end != '\0' || jobs < 1 || jobs > MAX_JOBS) {
-		error(0, 0, "invalid argument '%s' for '--jobs': use 1 to %d", text, MAX_JOBS);
-		fail_usage();
-	}
-	return (unsigned int)jobs;
-}
-
 /* The program's parent must see that a signal ended it. */
 static _Noreturn void end_by_signal(int signal)
 {
@@ -308,7 +296,7 @@ int main(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (option) {
 		case JOBS_OPTION:
-			jobs = parse_jobs(optarg);
+			jobs = usage_number(optarg, "jobs", 1, MAX_JOBS);
 			break;
 		case PROGRESS:
 			files.progress = show_progress;

@@ -41,18 +41,6 @@ static void print_help(void)
 	      stdout);
 }
 
-static unsigned int parse_number(const char *text, unsigned int max)
-{
-	char *end;
-	unsigned long number = strtoul(text, &end, 10);
-
-	if (end == text || *end || *text == '-' || !number || number > max) {
-		error(0, 0, "invalid number '%s': use 1 to %u", text, max);
-		fail_usage();
-	}
-	return (unsigned int)number;
-}
-
 static _Noreturn void make_key(const char *name)
 {
 	char hex[2 * sizeof(sessions.public_key) + 1];
@@ -152,13 +140,13 @@ int main(int argc, char **argv)
 			make = true;
 			break;
 		case THREADS:
-			threads = parse_number(optarg, 256);
+			threads = usage_number(optarg, "threads", 1, 256);
 			break;
 		case SESSIONS:
-			sessions.maximum = parse_number(optarg, 100000);
+			sessions.maximum = usage_number(optarg, "sessions", 1, 100000);
 			break;
 		case TIMEOUT:
-			sessions.timeout.tv_sec = parse_number(optarg, 1000000);
+			sessions.timeout.tv_sec = usage_number(optarg, "timeout", 1, 1000000);
 			break;
 		case HELP:
 			print_help();

@@ -79,22 +79,6 @@ static void print_help(void)
 	      stdout);
 }
 
-static void parse_number(const struct number *number, const char *text)
-{
-	unsigned long value;
-	char *end;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (end == text || *end || *text == '-' || errno || value < number->min ||
-	    value > number->max) {
-		error(0, 0, "invalid argument '%s' for '--%s': use %u to %u", text, number->name,
-		      number->min, number->max);
-		fail_usage();
-	}
-	*number->value = (unsigned int)value;
-}
-
 static void add_listen(const char *address)
 {
 	if (config.listens == CONFIG_LISTEN_MAX)
@@ -134,6 +118,7 @@ int main(int argc, char **argv)
 		{ "help", no_argument, NULL, HELP },
 		{ "version", no_argument, NULL, VERSION },
 	};
+	const struct number *number;
 	int option;
 
 	for (int i = 0; i < NUMBERS; i++)
@@ -168,7 +153,8 @@ int main(int argc, char **argv)
 		case '?':
 			fail_usage();
 		default:
-			parse_number(&numbers[option - NUMBER], optarg);
+			number = &numbers[option - NUMBER];
+			*number->value = usage_number(optarg, number->name, number->min, number->max);
 			break;
 		}
 	}

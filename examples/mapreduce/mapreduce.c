@@ -172,16 +172,6 @@ static void show(double took)
 		usage.ru_minflt, usage.ru_maxrss);
 }
 
-static unsigned int number(const char *text, const char *option, unsigned int most)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-
-	if (*end || !n || n > most)
-		error(1, 0, "invalid argument '%s' for '--%s': use 1 to %u", text, option, most);
-	return (unsigned int)n;
-}
-
 static void help(void)
 {
 	puts("usage: mapreduce [OPTION]... count|index FILE\n"
@@ -213,9 +203,9 @@ int main(int argc, char **argv)
 	workers = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		if (option == 'w')
-			workers = number(optarg, "workers", COSY_TEAM_MAX);
+			workers = usage_number(optarg, "workers", 1, COSY_TEAM_MAX);
 		else if (option == 'r')
-			rounds = number(optarg, "rounds", 1000000);
+			rounds = usage_number(optarg, "rounds", 1, 1000000);
 		else if (option == 't')
 			by_threads = 1;
 		else if (option == 'T')
