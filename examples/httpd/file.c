@@ -28,6 +28,12 @@ void file_set_root(int root)
 	root_directory = root;
 }
 
+static inline int open_file(const char *name, int root)
+{
+	return root < 0 ? open(name, FLAGS) :
+			  (int)syscall(SYS_openat2, root, name, &beneath, sizeof(beneath));
+}
+
 /*
  * The descriptor never leaves the region. So the module need not install it, and a large file is
  * opened again.
@@ -39,10 +45,7 @@ void file_load(const char *name, char *buffer, size_t room, struct file *file)
 	ssize_t loaded = -1;
 
 	COSY_START;
-	if (root < 0)
-		fd = open(name, FLAGS);
-	else
-		fd = (int)syscall(SYS_openat2, root, name, &beneath, sizeof(beneath));
+	fd = open_file(name, root);
 	if (fd < 0) {
 		error = errno;
 	} else {
@@ -62,12 +65,8 @@ void file_load(const char *name, char *buffer, size_t room, struct file *file)
 
 int file_open(const char *name, struct stat *stat)
 {
-	int fd, error;
+	int fd = open_file(name, root_directory), error;
 
-	if (root_directory < 0)
-		fd = open(name, FLAGS);
-	else
-		fd = (int)syscall(SYS_openat2, root_directory, name, &beneath, sizeof(beneath));
 	if (fd < 0)
 		return -errno;
 	error = fstat(fd, stat) < 0 ? errno : S_ISREG(stat->st_mode) ? 0 : EACCES;
