@@ -93,7 +93,7 @@ struct copy {
 	void (*progress)(void *context);
 	void *context;
 	struct copy_file *files;
-	size_t count, size, done;
+	size_t count, done;
 	int in, out;
 	struct stat status;	/* of in */
 	uint64_t bytes, finished;
