@@ -414,8 +414,15 @@ static Function *outlinePiece(const Piece &P, BasicBlock *Before,
   BasicBlock *Exit = P.Blocks.back()->getSingleSuccessor();
   auto *Start = BasicBlock::Create(Ctx, "", F);
   P.Entry->replacePhiUsesWith(Before, Start);
+  // Not by the uses of the inputs: a value may be one of thousands of pieces.
+  DenseMap<const Value *, Argument *> ParameterOf;
   for (auto [V, A] : zip(Inputs, F->args()))
-    V->replaceUsesWithIf(&A, [&](Use &U) { return IsInside(U.getUser()); });
+    ParameterOf[V] = &A;
+  for (BasicBlock *BB : P.Blocks)
+    for (Instruction &I : *BB)
+      for (Use &U : I.operands())
+        if (Argument *A = ParameterOf.lookup(U))
+          U.set(A);
 
   Before->getTerminator()->eraseFromParent();
   IRBuilder<> B(Before);
