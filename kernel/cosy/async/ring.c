@@ -118,56 +118,7 @@ static __always_inline void cosy_ring_complete(struct cosy_ring *ring, u64 op, s
 	ring->done_tail++;
 }
 
-/* Give a call back to the process. @flags: as in struct cosy_ring_page. */
-static noinline void cosy_ring_give(struct cosy_ring *ring, struct cosy_ring_run *run, u32 nr,
-				    u32 flags, u64 op, const u64 *args)
-{
-	struct cosy_ring_entry *to = &ring->page->given[run->given++];
-	int i;
-
-	run->end--;
-	trace_complete(ring->loop->id, (u32)op, COSY_ENTRY_USER, 0);
-	WRITE_ONCE(to->nr, nr);
-	WRITE_ONCE(to->flags, flags);
-	WRITE_ONCE(to->op, op);
-	for (i = 0; i < ARRAY_SIZE(to->args); i++)
-		WRITE_ONCE(to->args[i], args[i]);
-}
-
-/* Read the arguments of an entry, each once. */
-static noinline void cosy_ring_all_args(const struct cosy_ring_entry *entry, u64 *args)
-{
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(entry->args); i++)
-		args[i] = READ_ONCE(entry->args[i]);
-}
-
-/* Give an entry back that was not executed. */
-static noinline void cosy_ring_give_entry(struct cosy_ring *ring, struct cosy_ring_run *run,
-					  const struct cosy_ring_entry *entry, u32 nr, u64 op)
-{
-	u64 args[6] __uninitialized;
-
-	cosy_ring_all_args(entry, args);
-	cosy_ring_give(ring, run, nr, 0, op, args);
-}
-
-/* Give a call back that waits, and has sent @sent bytes. */
-static void cosy_ring_give_waiter(struct cosy_ring *ring, struct cosy_ring_run *run,
-				  struct cosy_waiter *waiter, u32 sent)
-{
-	u64 args[6] = { waiter->fd, waiter->args[0], waiter->args[1], waiter->args[2] };
-
-	if (waiter->nr) {
-		args[4] = waiter->args[3];
-		args[5] = waiter->args[4];
-	}
-	cosy_waiter_end(waiter);
-	cosy_ring_give(ring, run, cosy_waiter_nr(waiter), sent ?: COSY_RING_WAITED, waiter->op,
-		       args);
-}
-
+/* Read @n arguments of an entry, each once. */
 static __always_inline void cosy_ring_args(struct pt_regs *regs,
 					   const struct cosy_ring_entry *entry, unsigned int n)
 {
@@ -193,6 +144,52 @@ static __always_inline void cosy_ring_args(struct pt_regs *regs,
 	case 0:
 		break;
 	}
+}
+
+/* Write an entry, which the process reads. */
+static noinline void cosy_ring_write(struct cosy_ring_entry *to, u32 nr, u32 flags, u64 op,
+				     const struct pt_regs *regs)
+{
+	WRITE_ONCE(to->nr, nr);
+	WRITE_ONCE(to->flags, flags);
+	WRITE_ONCE(to->op, op);
+	WRITE_ONCE(to->args[0], regs->di);
+	WRITE_ONCE(to->args[1], regs->si);
+	WRITE_ONCE(to->args[2], regs->dx);
+	WRITE_ONCE(to->args[3], regs->r10);
+	WRITE_ONCE(to->args[4], regs->r8);
+	WRITE_ONCE(to->args[5], regs->r9);
+}
+
+/* Give a call back to the process. @flags: as in struct cosy_ring_page. */
+static noinline void cosy_ring_give(struct cosy_ring *ring, struct cosy_ring_run *run, u32 nr,
+				    u32 flags, u64 op, const struct pt_regs *regs)
+{
+	run->end--;
+	trace_complete(ring->loop->id, (u32)op, COSY_ENTRY_USER, 0);
+	cosy_ring_write(&ring->page->given[run->given++], nr, flags, op, regs);
+}
+
+/* Give an entry back that was not executed. */
+static noinline void cosy_ring_give_entry(struct cosy_ring *ring, struct cosy_ring_run *run,
+					  const struct cosy_ring_entry *entry, u32 nr, u64 op)
+{
+	struct pt_regs regs __uninitialized;
+
+	cosy_ring_args(&regs, entry, 6);
+	cosy_ring_give(ring, run, nr, 0, op, &regs);
+}
+
+/* Give a call back that waits, and has sent @sent bytes. */
+static void cosy_ring_give_waiter(struct cosy_ring *ring, struct cosy_ring_run *run,
+				  struct cosy_waiter *waiter, u32 sent)
+{
+	struct pt_regs regs __uninitialized;
+
+	cosy_waiter_args(waiter, &regs);
+	cosy_waiter_end(waiter);
+	cosy_ring_give(ring, run, cosy_waiter_nr(waiter), sent ?: COSY_RING_WAITED, waiter->op,
+		       &regs);
 }
 
 /* Read the arguments of a send or a receive. The last one counts only with an address. */
@@ -227,15 +224,6 @@ static noinline bool cosy_ring_read_watched(struct pt_regs *regs, u32 nr,
 	cosy_loop_state(&st);
 	st.env.regs = *regs;
 	return !cosy_env_watched(&st, nr);
-}
-
-/* Give back a call whose arguments have been read. */
-static noinline void cosy_ring_give_regs(struct cosy_ring *ring, struct cosy_ring_run *run, u32 nr,
-					 u32 sent, u64 op, const struct pt_regs *regs)
-{
-	const u64 args[] = { regs->di, regs->si, regs->dx, regs->r10, regs->r8, regs->r9 };
-
-	cosy_ring_give(ring, run, nr, sent, op, args);
 }
 
 /* Find the call with an operation that waits to send. The process may have many of them. */
@@ -477,7 +465,7 @@ static noinline bool cosy_ring_give_call(struct cosy_ring *ring, struct cosy_rin
 	/* Those behind it may be for the same socket. */
 	*goes_on = end == COSY_WAIT_ALONE;
 	if (end == COSY_WAIT_LINKED_FAILED) {
-		cosy_ring_give_regs(ring, run, __NR_sendto, result, op, regs);
+		cosy_ring_give(ring, run, __NR_sendto, result, op, regs);
 		return true;
 	}
 	if (end == COSY_WAIT_SECOND) {
@@ -486,7 +474,7 @@ static noinline bool cosy_ring_give_call(struct cosy_ring *ring, struct cosy_rin
 		cosy_ring_give_waiter(ring, run, cosy_sender_of(ring, (u32)regs->di), 0);
 	}
 	run->calls--;
-	cosy_ring_give_regs(ring, run, nr, *goes_on ? 0 : sent, op, regs);
+	cosy_ring_give(ring, run, nr, *goes_on ? 0 : sent, op, regs);
 	return true;
 }
 
@@ -616,17 +604,11 @@ static bool cosy_ring_execute_fired(struct cosy_ring *ring, struct cosy_ring_run
 	while (calls-- && cosy_run_has_room(ring, run, 1) && (waiter = cosy_waiter_next(ring))) {
 		if (!waiter->waits)
 			continue;
-		if (unlikely(cosy_ring_is_watched(self))) {
-			regs.di = waiter->fd;
-			regs.si = waiter->args[0];
-			regs.dx = waiter->args[1];
-			regs.r10 = waiter->args[2];
-			regs.r8 = waiter->nr ? waiter->args[3] : 0;
-			regs.r9 = waiter->nr ? waiter->args[4] : 0;
-			if (!cosy_ring_read_watched(&regs, cosy_waiter_nr(waiter), NULL)) {
-				cosy_ring_give_waiter(ring, run, waiter, 0);
-				return false;
-			}
+		cosy_waiter_args(waiter, &regs);
+		if (unlikely(cosy_ring_is_watched(self)) &&
+		    !cosy_ring_read_watched(&regs, cosy_waiter_nr(waiter), NULL)) {
+			cosy_ring_give_waiter(ring, run, waiter, 0);
+			return false;
 		}
 		cosy_ring_trace_start(ring, waiter->op);
 		cosy_history_clear();
@@ -759,7 +741,7 @@ static __always_inline bool cosy_ring_execute_receives(struct cosy_ring *ring,
 			fallthrough;
 		default:
 			/* Those behind it may be for the same socket. */
-			cosy_ring_give_regs(ring, run, nr, 0, op, &regs);
+			cosy_ring_give(ring, run, nr, 0, op, &regs);
 			goes_on = false;
 		}
 		cosy_env_called(self);
@@ -923,15 +905,11 @@ static void cosy_ring_put_back(struct cosy_ring *ring, struct cosy_waiter *waite
 	struct cosy_ring_entry *entry = waiter->sends ?
 		&ring->calls[--ring->calls_head & ring->mask] :
 		&ring->receives[--ring->receives_head & ring->mask];
-	int i;
+	struct pt_regs regs __uninitialized;
 
+	cosy_waiter_args(waiter, &regs);
 	cosy_waiter_end(waiter);
-	WRITE_ONCE(entry->nr, cosy_waiter_nr(waiter));
-	WRITE_ONCE(entry->flags, COSY_RING_WAITED);
-	WRITE_ONCE(entry->op, waiter->op);
-	WRITE_ONCE(entry->args[0], waiter->fd);
-	for (i = 0; i < ARRAY_SIZE(waiter->args); i++)
-		WRITE_ONCE(entry->args[i + 1], i < 3 || waiter->nr ? waiter->args[i] : 0);
+	cosy_ring_write(entry, cosy_waiter_nr(waiter), COSY_RING_WAITED, waiter->op, &regs);
 }
 
 /**

@@ -115,48 +115,73 @@ static void cosy_watch_end(struct cosy_watch *watch)
 		fput(watch->file);
 }
 
-static void cosy_sleeper_is(struct cosy_loop *loop, bool asleep)
+/* Note whether the thread sleeps, so that events wake it. @ring: NULL: for the page of the loop. */
+static __always_inline void cosy_sleeper_is(struct cosy_loop *loop, struct cosy_ring *ring,
+					    struct cosy_watch *watch, bool asleep)
 {
-	spin_lock_irq(&loop->ready_lock);
-	loop->sleeper->asleep = asleep;
-	spin_unlock_irq(&loop->ready_lock);
+	if (ring) {
+		WRITE_ONCE(ring->asleep, asleep);
+	} else {
+		spin_lock_irq(&loop->ready_lock);
+		loop->sleeper->asleep = asleep;
+		spin_unlock_irq(&loop->ready_lock);
+	}
+	if (watch)
+		WRITE_ONCE(watch->asleep, asleep);
 }
 
 /* Return true once after a kick. A kick before the sleep also counts: see cosy_loop_flush(). */
-static bool cosy_was_kicked(struct cosy_loop *loop)
+static __always_inline bool cosy_was_kicked(bool *kicked)
 {
-	bool kicked = READ_ONCE(loop->kicked);
+	bool was = READ_ONCE(*kicked);
 
-	if (kicked)
-		WRITE_ONCE(loop->kicked, false);
-	return kicked;
+	if (was)
+		WRITE_ONCE(*kicked, false);
+	return was;
 }
 
 /*
- * Sleep until a parked entry can be executed, and enter. Return false if the thread has to return
- * to user mode instead. @why is set to the reason, unless it was kicked or there are completions.
+ * Return true if there is something for the thread. Sets @entered to true if it has entered to
+ * execute that; otherwise it has to return.
  */
-static bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_watch *watch,
-			    ktime_t *until, u32 *why)
+static __always_inline bool cosy_sleep_has_work(struct cosy_loop *loop, struct cosy_ring *ring,
+						bool *entered)
+{
+	if (ring) {
+		if (!cosy_ring_has_fired(ring))
+			return false;
+		/* If another thread has entered, this one has to enter again. */
+		*entered = cosy_loop_lock(loop);
+		return true;
+	}
+	if (cosy_ring_has_fired(READ_ONCE(loop->ring)) ||
+	    READ_ONCE(loop->page->done_head) != READ_ONCE(loop->done_tail))
+		return true;
+	/* If another thread has entered, it wakes this one when it leaves. */
+	*entered = !list_empty(&loop->ready) && cosy_loop_lock(loop);
+	return *entered;
+}
+
+/*
+ * Sleep until an entry can be executed, and enter. @ring: NULL: for the page. @watch: NULL if there
+ * is no file. Return false if the thread has to return to user mode instead. @why is set to the
+ * reason, unless it was kicked or there are completions.
+ */
+static __always_inline bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_ring *ring,
+					    struct cosy_watch *watch, ktime_t *until, u32 *why)
 {
 	bool entered = false;
 
-	cosy_sleeper_is(loop, true);
-	WRITE_ONCE(watch->asleep, true);
+	cosy_sleeper_is(loop, ring, watch, true);
 	for (;;) {
 		/* Wakers change what is checked below before they wake this thread. */
 		set_current_state(TASK_INTERRUPTIBLE);
-		if (READ_ONCE(watch->triggered))
+		if (watch && READ_ONCE(watch->triggered))
 			*why = COSY_ASYNC_READABLE;
 		else if (signal_pending(current))
 			*why = COSY_ASYNC_SIGNAL;
-		if (*why || cosy_was_kicked(loop) || cosy_ring_has_fired(READ_ONCE(loop->ring)) ||
-		    READ_ONCE(loop->page->done_head) !=
-			    READ_ONCE(loop->done_tail))
-			break;
-		/* If another thread has entered, it wakes this one when it leaves. */
-		entered = !list_empty(&loop->ready) && cosy_loop_lock(loop);
-		if (entered)
+		if (*why || cosy_was_kicked(ring ? &ring->kicked : &loop->kicked) ||
+		    cosy_sleep_has_work(loop, ring, &entered))
 			break;
 		if (!schedule_hrtimeout_range(until, current->timer_slack_ns,
 					      HRTIMER_MODE_ABS)) {
@@ -165,28 +190,38 @@ static bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_watch *watch,
 		}
 	}
 	__set_current_state(TASK_RUNNING);
-	WRITE_ONCE(watch->asleep, false);
-	cosy_sleeper_is(loop, false);
+	cosy_sleeper_is(loop, ring, watch, false);
 	return entered;
 }
 
 /*
- * Return true if the thread has to return to user mode although no entry has completed. @why is
- * set to COSY_ASYNC_TIMEOUT if that is the reason. Submitted entries may be left because there were
- * too many, or because of a signal; nothing would wake the thread for these.
+ * Return true if the thread has to return to user mode although no entry has completed. @seccomp:
+ * its state when the thread entered. @why is set to COSY_ASYNC_TIMEOUT if that is the reason.
+ * Submitted entries may be left because there were too many, or because of a signal; nothing would
+ * wake the thread for these.
  */
-static bool cosy_sleep_leaves(struct cosy_loop *loop, struct cosy_state *st,
-			      const ktime_t *until, u32 *why)
+static __always_inline bool cosy_sleep_leaves(struct cosy_loop *loop, struct cosy_ring *ring,
+					      u64 seccomp, const ktime_t *until, u32 *why)
 {
 	if (until && ktime_get() >= *until) {
 		*why = COSY_ASYNC_TIMEOUT;
 		return true;
 	}
+	if (ring ? cosy_ring_has_more(ring) :
+		   loop->submit_head != READ_ONCE(loop->page->submit_tail))
+		return true;
 	/* Also after another thread has added a seccomp filter, which has to see the next calls. */
-	return cosy_env_leave(cosy_env_self(st)) ||
-	       loop->submit_head != READ_ONCE(loop->page->submit_tail) ||
-	       cosy_seccomp_state() != st->env.seccomp ||
+	return cosy_env_leave(current_thread_info()) || cosy_seccomp_state() != seccomp ||
 	       atomic_read(&loop->waiters) || cosy_loop_is_lost(loop);
+}
+
+/* Return the time at which @ns, a time to sleep from now on, is over, in @at; NULL: never. */
+static __always_inline ktime_t *cosy_sleep_end(u64 ns, ktime_t *at)
+{
+	if (ns >= COSY_ASYNC_FOR_EVER)
+		return NULL;
+	*at = ktime_add_safe(ktime_get(), ns_to_ktime(ns));
+	return at;
 }
 
 /* Register as the sleeping thread. Return false if another thread is registered. */
@@ -229,25 +264,21 @@ int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
 		    unsigned int max, bool *entered)
 {
 	struct cosy_sleeper sleeper = { .wait.private = current };
-	u64 ns = READ_ONCE(loop->page->sleep_ns);
-	ktime_t at, *until = NULL;
 	struct cosy_watch watch __uninitialized;
 	unsigned int done = 0, rounds;
+	ktime_t at, *until;
 	u32 why = 0;
 
 	if (!cosy_sleeper_set(loop, &sleeper))
 		return -EBUSY;
-	if (ns < COSY_ASYNC_FOR_EVER) {
-		at = ktime_add_safe(ktime_get(), ns_to_ktime(ns));
-		until = &at;
-	}
+	until = cosy_sleep_end(READ_ONCE(loop->page->sleep_ns), &at);
 	cosy_watch_begin(&watch, READ_ONCE(loop->page->sleep_fd));
 	for (rounds = 0; rounds < COSY_SLEEP_ROUNDS; rounds++) {
-		if (cosy_sleep_leaves(loop, st, until, &why))
+		if (cosy_sleep_leaves(loop, NULL, st->env.seccomp, until, &why))
 			break;
 		WRITE_ONCE(loop->sleeps, loop->sleeps + 1);
 		cosy_loop_unlock(loop);
-		*entered = cosy_sleep_once(loop, &watch, until, &why);
+		*entered = cosy_sleep_once(loop, NULL, &watch, until, &why);
 		if (!*entered)
 			break;
 		done = cosy_loop_execute(loop, st, max);
@@ -259,82 +290,22 @@ int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
 	return done ?: why;
 }
 
-static bool cosy_ring_was_kicked(struct cosy_ring *ring)
-{
-	bool kicked = READ_ONCE(ring->kicked);
-
-	if (kicked)
-		WRITE_ONCE(ring->kicked, false);
-	return kicked;
-}
-
-/* The same as cosy_sleep_once() for a ring. @watch: NULL if there is no file. */
-static bool cosy_ring_sleep_once(struct cosy_ring *ring, struct cosy_watch *watch,
-				 ktime_t *until, u32 *why)
-{
-	bool entered = false;
-
-	WRITE_ONCE(ring->asleep, true);
-	if (watch)
-		WRITE_ONCE(watch->asleep, true);
-	for (;;) {
-		/* Wakers change what is checked below before they read @asleep. */
-		set_current_state(TASK_INTERRUPTIBLE);
-		if (watch && READ_ONCE(watch->triggered))
-			*why = COSY_ASYNC_READABLE;
-		else if (signal_pending(current))
-			*why = COSY_ASYNC_SIGNAL;
-		if (*why || cosy_ring_was_kicked(ring))
-			break;
-		if (cosy_ring_has_fired(ring)) {
-			/* If another thread has entered, this one has to enter again. */
-			entered = cosy_loop_lock(ring->loop);
-			break;
-		}
-		if (!schedule_hrtimeout_range(until, current->timer_slack_ns,
-					      HRTIMER_MODE_ABS)) {
-			*why = COSY_ASYNC_TIMEOUT;
-			break;
-		}
-	}
-	__set_current_state(TASK_RUNNING);
-	if (watch)
-		WRITE_ONCE(watch->asleep, false);
-	WRITE_ONCE(ring->asleep, false);
-	return entered;
-}
-
-/* The same as cosy_sleep_leaves() for a ring. @seccomp: its state when the thread entered. */
-static bool cosy_ring_sleep_leaves(const struct cosy_ring *ring, u64 seccomp,
-				   const ktime_t *until, u32 *why)
-{
-	if (until && ktime_get() >= *until) {
-		*why = COSY_ASYNC_TIMEOUT;
-		return true;
-	}
-	return cosy_env_leave(current_thread_info()) || cosy_ring_has_more(ring) ||
-	       cosy_seccomp_state() != seccomp || atomic_read(&ring->loop->waiters) ||
-	       cosy_loop_is_lost(ring->loop);
-}
-
 /**
- * cosy_ring_sleep() - sleep until entries of a ring can be executed, and execute them
+ * cosy_ring_sleep() - the same for the entries of a ring
  * @ring:    the ring, entered; entries have just been executed
  * @max:     as for cosy_ring_execute()
  * @seccomp: cosy_seccomp_state() when the thread entered
  * @entered: set to false if the loop is not entered on return
  *
- * Return: the number of completed entries; COSY_ASYNC_READABLE, COSY_ASYNC_SIGNAL or
- * COSY_ASYNC_TIMEOUT; 0; or -EBUSY if another thread sleeps in the ring.
+ * Return: as cosy_loop_sleep().
  */
 int cosy_ring_sleep(struct cosy_ring *ring, unsigned int max, u64 seccomp, bool *entered)
 {
-	u64 ns = READ_ONCE(ring->page->sleep_ns);
-	int fd = READ_ONCE(ring->page->sleep_fd);
+	const int fd = READ_ONCE(ring->page->sleep_fd);
 	struct cosy_watch watch __uninitialized;
 	struct cosy_loop *loop = ring->loop;
 	unsigned int done = 0, rounds;
-	ktime_t at, *until = NULL;
+	ktime_t at, *until;
 	u32 why = 0;
 
 	if (READ_ONCE(ring->sleeping))
@@ -342,18 +313,15 @@ int cosy_ring_sleep(struct cosy_ring *ring, unsigned int max, u64 seccomp, bool 
 	WRITE_ONCE(ring->sleeping, true);
 	/* Before @asleep is set for the first time. */
 	WRITE_ONCE(ring->sleeper.private, current);
-	if (ns < COSY_ASYNC_FOR_EVER) {
-		at = ktime_add_safe(ktime_get(), ns_to_ktime(ns));
-		until = &at;
-	}
+	until = cosy_sleep_end(READ_ONCE(ring->page->sleep_ns), &at);
 	if (fd != -1)
 		cosy_watch_begin(&watch, fd);
 	for (rounds = 0; rounds < COSY_SLEEP_ROUNDS; rounds++) {
-		if (cosy_ring_sleep_leaves(ring, seccomp, until, &why))
+		if (cosy_sleep_leaves(loop, ring, seccomp, until, &why))
 			break;
 		WRITE_ONCE(loop->sleeps, loop->sleeps + 1);
 		cosy_loop_unlock(loop);
-		*entered = cosy_ring_sleep_once(ring, fd != -1 ? &watch : NULL, until, &why);
+		*entered = cosy_sleep_once(loop, ring, fd != -1 ? &watch : NULL, until, &why);
 		if (!*entered)
 			break;
 		done = cosy_ring_execute(ring, max, true);

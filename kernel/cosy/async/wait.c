@@ -647,13 +647,13 @@ cosy_receive_fired(const struct cosy_waiter *waiter, struct file *file, struct s
 /**
  * cosy_waiter_fired() - make a call that has waited, after an event
  * @waiter: it waits
- * @regs:   for the arguments
+ * @regs:   its arguments: cosy_waiter_args()
  * @result: set to the result with COSY_WAIT_MADE
  * @sent:   set to the number of bytes that were sent with COSY_WAIT_GIVEN
  *
  * Return: how it has ended. It still waits, in any case.
  */
-enum cosy_wait_end cosy_waiter_fired(struct cosy_waiter *waiter, struct pt_regs *regs,
+enum cosy_wait_end cosy_waiter_fired(struct cosy_waiter *waiter, const struct pt_regs *regs,
 				     s64 *result, u32 *sent)
 {
 	struct cosy_fd fd = cosy_fd_get(waiter->fd);
@@ -665,14 +665,6 @@ enum cosy_wait_end cosy_waiter_fired(struct cosy_waiter *waiter, struct pt_regs 
 	/* The descriptor may refer to another file now. */
 	if (unlikely(!socket || !cosy_target_is(&waiter->target, fd.file)))
 		goto put;
-	regs->di = waiter->fd;
-	regs->si = waiter->args[0];
-	regs->dx = waiter->args[1];
-	regs->r10 = waiter->args[2];
-	if (unlikely(waiter->nr)) {
-		regs->r8 = waiter->args[3];
-		regs->r9 = waiter->args[4];
-	}
 	if (unlikely(waiter->sends))
 		end = cosy_send_fired(waiter, fd.file, socket, regs, result, sent);
 	else

@@ -8,6 +8,7 @@
 
 #include <linux/list.h>
 #include <linux/llist.h>
+#include <linux/ptrace.h>
 #include <linux/types.h>
 #include <linux/unistd.h>
 #include <linux/wait.h>
@@ -103,7 +104,7 @@ enum cosy_wait_end cosy_send(struct cosy_ring *ring, u32 nr, struct pt_regs *reg
 enum cosy_wait_end cosy_send_ended(struct cosy_ring *ring, struct file *file, struct socket *socket,
 				   const struct pt_regs *regs, u32 flags, u64 op, s64 result,
 				   u32 *sent);
-enum cosy_wait_end cosy_waiter_fired(struct cosy_waiter *waiter, struct pt_regs *regs,
+enum cosy_wait_end cosy_waiter_fired(struct cosy_waiter *waiter, const struct pt_regs *regs,
 				     s64 *result, u32 *sent);
 void cosy_waiter_again(struct cosy_waiter *waiter);
 void cosy_waiter_end(struct cosy_waiter *waiter);
@@ -122,6 +123,18 @@ static inline u32 cosy_waiter_nr(const struct cosy_waiter *waiter)
 	if (waiter->nr == COSY_WAITER_BUFFER)
 		return COSY_RING_RECEIVE;
 	return waiter->nr ?: __NR_recvfrom;
+}
+
+/* Set @regs to the arguments of a call that waits. Those that it does not use are 0. */
+static __always_inline void cosy_waiter_args(const struct cosy_waiter *waiter,
+					     struct pt_regs *regs)
+{
+	regs->di = waiter->fd;
+	regs->si = waiter->args[0];
+	regs->dx = waiter->args[1];
+	regs->r10 = waiter->args[2];
+	regs->r8 = unlikely(waiter->nr) ? waiter->args[3] : 0;
+	regs->r9 = unlikely(waiter->nr) ? waiter->args[4] : 0;
 }
 
 #endif /* COSY_ASYNC_WAIT_H */

@@ -167,59 +167,38 @@ static bool is_quiet(const struct cosy_submit_entry *entry)
 }
 
 /*
- * The module does nothing for a call, whose operation is elsewhere. Its place stays in use until the
+ * The module does nothing for an entry, whose operation is elsewhere. Its place stays in use until the
  * module has taken it.
  */
-static void empty_call(struct cosy_loop *loop, struct cosy_submit_entry *entry)
+static void empty_entry(struct cosy_loop *loop, struct cosy_submit_entry *entry, bool receives)
 {
-	if (is_quiet(entry)) {
-		loop->ring.submit->quiet--;
+	struct cosy_ring *ring = &loop->ring;
+
+	if (!receives && is_quiet(entry)) {
+		ring->submit->quiet--;
 	} else {
 		free_place(loop, op_of(entry->op));
-		loop->ring.submit->room--;
+		ring->submit->room--;
 	}
-	loop->ring.untracked_calls++;
+	++*(receives ? &ring->untracked_receives : &ring->untracked_calls);
 	entry->nr = COSY_RING_NOP;
 	entry->op = 0;
-}
-
-/* The same for a receive. */
-static void empty_receive(struct cosy_loop *loop, struct cosy_submit_entry *entry)
-{
-	free_place(loop, op_of(entry->op));
-	loop->ring.submit->room--;
-	loop->ring.untracked_receives++;
-	entry->nr = COSY_RING_NOP;
-	entry->op = 0;
-}
-
-static struct cosy_submit_entry *find_entry(struct cosy_submit_entry *entries, uint32_t mask,
-					    uint32_t head, uint32_t tail,
-					    const struct cosy_async *op)
-{
-	for (; head != tail; head++) {
-		struct cosy_submit_entry *entry = &entries[head & mask];
-
-		if (entry->op == (uintptr_t)op)
-			return entry;
-	}
-	return NULL;
 }
 
 /* Find an operation among the calls, or the receives, that the module has not taken. */
-static struct cosy_submit_entry *find_call(const struct cosy_loop *loop, const struct cosy_async *op)
+static struct cosy_submit_entry *find_entry(const struct cosy_loop *loop,
+					    const struct cosy_async *op, bool receives)
 {
+	const struct cosy_ring_page *page = loop->ring.page;
 	const struct cosy_submit *s = loop->ring.submit;
+	struct cosy_submit_entry *entries = receives ? s->receives : s->calls;
+	const uint32_t tail = receives ? s->receives_tail : s->calls_tail;
 
-	return find_entry(s->calls, s->mask, loop->ring.page->calls_head, s->calls_tail, op);
-}
-
-static struct cosy_submit_entry *find_receive(const struct cosy_loop *loop,
-					      const struct cosy_async *op)
-{
-	const struct cosy_submit *s = loop->ring.submit;
-
-	return find_entry(s->receives, s->mask, loop->ring.page->receives_head, s->receives_tail, op);
+	for (uint32_t i = receives ? page->receives_head : page->calls_head; i != tail; i++) {
+		if (entries[i & s->mask].op == (uintptr_t)op)
+			return &entries[i & s->mask];
+	}
+	return NULL;
 }
 
 /*
@@ -229,10 +208,10 @@ static struct cosy_submit_entry *find_receive(const struct cosy_loop *loop,
 static void move_reply(struct cosy_loop *loop, const struct cosy_submit_entry *send, int32_t sent)
 {
 	struct cosy_async *op = op_of(send->op);
-	struct cosy_submit_entry *receive = find_receive(loop, op);
+	struct cosy_submit_entry *receive = find_entry(loop, op, true);
 	const struct cosy_submit_entry copy = *receive;
 
-	empty_receive(loop, receive);
+	empty_entry(loop, receive, true);
 	loop->ring.moved += 2;
 	cosy_above.reply(loop, op, send->args, sent, copy.args);
 }
@@ -242,7 +221,7 @@ static void move_call(struct cosy_loop *loop, struct cosy_submit_entry *entry)
 {
 	const struct cosy_submit_entry copy = *entry;
 
-	empty_call(loop, entry);
+	empty_entry(loop, entry, false);
 	if (copy.flags & COSY_RING_LINKED)
 		move_reply(loop, &copy, 0);
 	else
@@ -261,11 +240,11 @@ static void move_receives(struct cosy_loop *loop, uint32_t fd)
 
 		if (!is_receive(copy.nr) || (fd != ANY_FD && (uint32_t)copy.args[0] != fd))
 			continue;
-		send = copy.flags & COSY_RING_LINKED ? find_call(loop, op_of(copy.op)) : NULL;
+		send = copy.flags & COSY_RING_LINKED ? find_entry(loop, op_of(copy.op), false) : NULL;
 		if (send) {
 			move_call(loop, send);
 		} else {
-			empty_receive(loop, entry);
+			empty_entry(loop, entry, true);
 			move_entry(loop, &copy, waited(&copy));
 		}
 	}
@@ -543,7 +522,7 @@ struct cosy_async *cosy_ring_collect(struct cosy_loop *loop)
 static void cancel_untaken_call(struct cosy_loop *loop, struct cosy_submit_entry *entry)
 {
 	if (is_quiet(entry)) {
-		empty_call(loop, entry);
+		empty_entry(loop, entry, false);
 		return;
 	}
 	entry->nr = COSY_RING_NOP;
@@ -556,14 +535,14 @@ static void cancel_untaken_receive(struct cosy_loop *loop, struct cosy_submit_en
 	struct cosy_submit_entry *send;
 
 	if (!entry->op) {
-		empty_receive(loop, entry);
+		empty_entry(loop, entry, true);
 		return;
 	}
-	send = entry->flags & COSY_RING_LINKED ? find_call(loop, op_of(entry->op)) : NULL;
+	send = entry->flags & COSY_RING_LINKED ? find_entry(loop, op_of(entry->op), false) : NULL;
 	if (send) {
 		if (op_of(entry->op)->slot & COSY_RING_OF_TASK)
 			cosy_above.only_sends(op_of(entry->op));
-		empty_call(loop, send);
+		empty_entry(loop, send, false);
 	}
 	entry->nr = COSY_RING_NOP;
 	entry->args[0] = (uint64_t)-ECANCELED;
@@ -612,7 +591,7 @@ static void put_back(struct cosy_loop *loop)
 /* Cancel an operation that the module has not taken. Return 0, -EALREADY, or -ENOENT if it has. */
 static int cancel_untaken_op(struct cosy_loop *loop, struct cosy_async *op, bool receives)
 {
-	struct cosy_submit_entry *entry = receives ? find_receive(loop, op) : find_call(loop, op);
+	struct cosy_submit_entry *entry = find_entry(loop, op, receives);
 
 	if (!entry)
 		return -ENOENT;
@@ -667,8 +646,20 @@ static bool uses_fd(const struct cosy_submit_entry *entry, uint32_t first, uint3
 	return cosy_call_uses(entry->nr, (const uint64_t *)entry->args, first, last);
 }
 
-/* Cancel the entries for descriptors that the module has not taken. Return their number. */
-static int cancel_untaken(struct cosy_loop *loop, uint32_t first, uint32_t last)
+/*
+ * Return true if an entry that the module has not taken is to be cancelled: if it uses a descriptor of
+ * a range; @all: if it makes a call, unless that has to be made.
+ */
+static bool is_to_cancel(const struct cosy_submit_entry *entry, uint32_t first, uint32_t last, bool all)
+{
+	if (all)
+		return (entry->nr < COSY_RING_NOP || entry->nr == COSY_RING_RECEIVE) &&
+		       !closes_for_function(entry);
+	return uses_fd(entry, first, last);
+}
+
+/* Cancel such entries. Return their number. */
+static int cancel_untaken(struct cosy_loop *loop, uint32_t first, uint32_t last, bool all)
 {
 	const struct cosy_ring_page *page = loop->ring.page;
 	struct cosy_submit *s = loop->ring.submit;
@@ -678,14 +669,14 @@ static int cancel_untaken(struct cosy_loop *loop, uint32_t first, uint32_t last)
 	/* First, because that ends the sends of replies. */
 	for (uint32_t i = page->receives_head; i != s->receives_tail; i++) {
 		entry = &s->receives[i & s->mask];
-		if (!uses_fd(entry, first, last))
+		if (!is_to_cancel(entry, first, last, all))
 			continue;
 		cancel_untaken_receive(loop, entry);
 		cancelled++;
 	}
 	for (uint32_t i = page->calls_head; i != s->calls_tail; i++) {
 		entry = &s->calls[i & s->mask];
-		if (!uses_fd(entry, first, last))
+		if (!is_to_cancel(entry, first, last, all))
 			continue;
 		cancel_untaken_call(loop, entry);
 		cancelled++;
@@ -729,53 +720,32 @@ int cosy_ring_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last)
 		cancelled = cancel_fd_in_module(loop, COSY_ASYNC_CANCEL_FD, first);
 	else
 		put_back(loop);
-	cancelled += cancel_untaken(loop, first, last);
+	cancelled += cancel_untaken(loop, first, last, false);
 	loop->ring.looked = false;
 	return cancelled;
 }
 
 void cosy_ring_cancel_all(struct cosy_loop *loop)
 {
-	struct cosy_submit *s = loop->ring.submit;
-
 	if (!cosy_ring_outstanding(loop))
 		return;
 	put_back(loop);
-	for (uint32_t i = loop->ring.page->receives_head; i != s->receives_tail; i++)
-		cancel_untaken_receive(loop, &s->receives[i & s->mask]);
-	for (uint32_t i = loop->ring.page->calls_head; i != s->calls_tail; i++) {
-		if (s->calls[i & s->mask].nr < COSY_RING_NOP &&
-		    !closes_for_function(&s->calls[i & s->mask]))
-			cancel_untaken_call(loop, &s->calls[i & s->mask]);
-	}
+	cancel_untaken(loop, 0, 0, true);
 }
 
-/* Complete an entry that was cancelled, and that the module will not take. */
-static void rescue_cancelled(struct cosy_loop *loop, const struct cosy_submit_entry *entry)
-{
-	if (entry->nr == COSY_RING_NOP && entry->op)
-		complete_cancelled(loop, op_of(entry->op));
-}
-
-/* Submit a call that the module has not taken, and will not, to the loop's page. */
-static void rescue_call(struct cosy_loop *loop, struct cosy_submit_entry *entry)
-{
-	if (entry->nr < COSY_RING_NOP)
-		move_call(loop, entry);
-	else
-		rescue_cancelled(loop, entry);
-}
-
-/* The same for a receive. */
-static void rescue_receive(struct cosy_loop *loop, struct cosy_submit_entry *entry)
+/* Submit an entry that the module has not taken, and will not, to the loop's page. */
+static void rescue_entry(struct cosy_loop *loop, struct cosy_submit_entry *entry, bool receives)
 {
 	const struct cosy_submit_entry copy = *entry;
 
-	if (entry->nr < COSY_RING_NOP || entry->nr == COSY_RING_RECEIVE) {
-		empty_receive(loop, entry);
+	if (entry->nr == COSY_RING_NOP && entry->op) {
+		/* It was cancelled. */
+		complete_cancelled(loop, op_of(entry->op));
+	} else if (entry->nr < COSY_RING_NOP && !receives) {
+		move_call(loop, entry);
+	} else if (entry->nr < COSY_RING_NOP || entry->nr == COSY_RING_RECEIVE) {
+		empty_entry(loop, entry, true);
 		move_entry(loop, &copy, waited(&copy));
-	} else {
-		rescue_cancelled(loop, entry);
 	}
 }
 
@@ -803,9 +773,9 @@ static COSY_NOINLINE void rescue_all(struct cosy_loop *loop)
 	/* A close makes what comes before it. */
 	ring->takes_given = true;
 	for (uint32_t i = ring->page->calls_head; i != s->calls_tail; i++)
-		rescue_call(loop, &s->calls[i & s->mask]);
+		rescue_entry(loop, &s->calls[i & s->mask], false);
 	for (uint32_t i = ring->page->receives_head; i != s->receives_tail; i++)
-		rescue_receive(loop, &s->receives[i & s->mask]);
+		rescue_entry(loop, &s->receives[i & s->mask], true);
 	ring->takes_given = false;
 	s->room += (int32_t)(s->quiet + ring->untracked_calls + ring->untracked_receives);
 	s->quiet = ring->untracked_calls = ring->untracked_receives = 0;
