@@ -424,19 +424,14 @@ static noinline enum cosy_wait_end cosy_ring_any_call(struct cosy_ring *ring, u3
 	}
 }
 
-/* The same. The usual calls are made here. */
+/* The same for a call that is not COSY_RING_PLAIN. The usual calls are made here. */
 static __always_inline enum cosy_wait_end
-cosy_ring_call(struct cosy_ring *ring, cosy_self *self, u32 nr, u64 op,
-	       const struct cosy_ring_entry *entry, struct pt_regs *regs, s64 *result, u32 *sent)
+cosy_ring_call(struct cosy_ring *ring, u32 nr, u64 op, const struct cosy_ring_entry *entry,
+	       struct pt_regs *regs, bool watched, s64 *result, u32 *sent)
 {
 	const u8 kind = cosy_ring_kinds[nr];
-	const bool watched = cosy_ring_is_watched(self);
 
 	if (likely(!watched)) {
-		if (kind == COSY_RING_PLAIN) {
-			*result = cosy_ring_callees[nr](regs);
-			return COSY_WAIT_MADE;
-		}
 		if (likely(kind == COSY_RING_SEND))
 			return cosy_ring_send(ring, entry, op, regs, result, sent);
 		if (kind && kind < COSY_RING_SEND) {
@@ -484,6 +479,41 @@ static bool cosy_call_closes(u32 nr)
 	return nr == __NR_close || nr == __NR_dup2 || nr == __NR_dup3 || nr == __NR_close_range;
 }
 
+/* A call with too few arguments, or none, must not get what is on the stack. */
+static __always_inline void cosy_ring_no_args(struct pt_regs *regs)
+{
+	regs->di = 0;
+	regs->si = 0;
+	regs->dx = 0;
+	regs->r10 = 0;
+	regs->r8 = 0;
+	regs->r9 = 0;
+}
+
+/*
+ * Execute an entry that is no call, or that is given back. Return false if it is a close, which
+ * must not overtake a call that was given back: those behind it may be for the same descriptor.
+ */
+static bool cosy_ring_other_call(struct cosy_ring *ring, struct cosy_ring_run *run,
+				 const struct cosy_ring_entry *entry, u32 nr, u64 op)
+{
+	run->calls--;
+	if (nr >= COSY_RING_NOP)
+		cosy_ring_special(ring, entry, nr, op);
+	else
+		cosy_ring_give_entry(ring, run, entry, nr, op);
+	return nr >= COSY_RING_CALLS;
+}
+
+/* Return up to where calls from @head to @tail can be made without a look at the room of @run. */
+static __always_inline u32 cosy_ring_stop(const struct cosy_ring *ring,
+					  const struct cosy_ring_run *run, u32 head, u32 tail)
+{
+	/* A call takes the room of one. The last one may take that of two, and looks for it. */
+	return cosy_run_has_room(ring, run, 1) ?
+		       head + min(tail - head, run->end - ring->done_tail) : head;
+}
+
 /*
  * Execute calls up to @tail, until @run has no room. Return false if the thread has to leave: for
  * other work, or because a call was given back after which others have to come.
@@ -495,41 +525,31 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 	struct pt_regs regs __uninitialized;
 	const struct cosy_ring_entry *entry;
 	const u32 begin = ring->calls_head;
-	u32 head = begin, nr;
+	u32 head = begin, stop, nr, sent;
+	/* Smaller numbers are calls that are made here: all, until one was given back. */
+	u32 made = COSY_RING_CALLS;
 	enum cosy_wait_end end;
-	bool goes_on = true;
-	s64 result;
-	u32 sent;
+	bool goes_on = true, watched;
+	s64 result, ended;
 	u64 op;
 
 	/* Entries that do not complete take no room, and the process chooses their number. */
 	if (tail - head > COSY_LOOP_CALLS)
 		tail = head + COSY_LOOP_CALLS;
-	/* A call with too few arguments, or none, must not get what is on the stack. */
-	regs.di = 0;
-	regs.si = 0;
-	regs.dx = 0;
-	regs.r10 = 0;
-	regs.r8 = 0;
-	regs.r9 = 0;
+	stop = cosy_ring_stop(ring, run, head, tail);
+	cosy_ring_no_args(&regs);
 	do {
 		entry = &ring->calls[head & ring->mask];
 		nr = READ_ONCE(entry->nr);
 		op = READ_ONCE(entry->op);
 		cosy_ring_trace_submit(ring, op, nr);
-		if (unlikely(nr >= COSY_RING_CALLS)) {
-			run->calls--;
-			if (nr >= COSY_RING_NOP)
-				cosy_ring_special(ring, entry, nr, op);
-			else
-				cosy_ring_give_entry(ring, run, entry, nr, op);
-			continue;
-		}
 		/* It must not close the file of a call that was given back, and is not made yet. */
-		if (unlikely(run->given) && cosy_call_closes(nr)) {
-			run->calls--;
-			cosy_ring_give_entry(ring, run, entry, nr, op);
-			goes_on = false;
+		if (unlikely(nr >= made) && (nr >= COSY_RING_CALLS || cosy_call_closes(nr))) {
+			goes_on = cosy_ring_other_call(ring, run, entry, nr, op);
+			if (run->given)
+				made = 0;
+			if (goes_on)
+				continue;
 			head++;
 			break;
 		}
@@ -539,21 +559,31 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 		regs.orig_ax = nr;
 		cosy_ring_trace_start(ring, op);
 		cosy_history_clear();
-		end = cosy_ring_call(ring, self, nr, op, entry, &regs, &result, &sent);
-		if (unlikely(end > COSY_WAIT_LINKED_SENT)) {
-			if (!cosy_ring_give_call(ring, run, end, nr, sent, result, op, &regs,
-						 &goes_on))
+		watched = cosy_ring_is_watched(self);
+		if (likely(!watched) && cosy_ring_kinds[nr] == COSY_RING_PLAIN) {
+			result = cosy_ring_callees[nr](&regs);
+		} else {
+			end = cosy_ring_call(ring, nr, op, entry, &regs, watched, &ended, &sent);
+			if (unlikely(end > COSY_WAIT_LINKED_SENT)) {
+				if (!cosy_ring_give_call(ring, run, end, nr, sent, ended, op,
+							 &regs, &goes_on))
+					break;
+				if (run->given)
+					made = 0;
+				if (goes_on)
+					continue;
+				head++;
 				break;
-			if (goes_on)
-				continue;
-			head++;
-			break;
+			}
+			result = ended;
+			if (unlikely(end == COSY_WAIT_LINKED_SENT))
+				op = 0;
 		}
 		if (unlikely(result < 0) && cosy_call_restarts(result)) {
 			goes_on = false;
 			break;
 		}
-		if (likely(op) && likely(end == COSY_WAIT_MADE))
+		if (likely(op))
 			cosy_ring_complete(ring, op, result);
 		else
 			run->quiet++;
@@ -563,7 +593,7 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 			head++;
 			break;
 		}
-	} while (++head != tail && cosy_run_has_room(ring, run, 1));
+	} while (++head != stop || (stop = cosy_ring_stop(ring, run, head, tail)) != head);
 	run->calls += head - begin;
 	WRITE_ONCE(ring->calls_head, head);
 	WRITE_ONCE(ring->page->calls_head, head);

@@ -479,7 +479,7 @@ static COSY_ALWAYS_INLINE void note_result(struct cosy_loop *loop, struct cosy_a
 					   int64_t result)
 {
 	op->result = result;
-	if (COSY_UNLIKELY(op->slot & (COSY_RING_OF_TASK | COSY_RING_OPENS | COSY_RING_INTO_BUFFER))) {
+	if (COSY_UNLIKELY(op->slot & COSY_RING_MARKS)) {
 		free_place(loop, op);
 		if (op->slot & COSY_RING_INTO_BUFFER && result > 0)
 			note_buffer(loop, op, result);
@@ -920,12 +920,10 @@ static COSY_NOINLINE int go_on_after(struct cosy_loop *loop, uint64_t ret)
 /* The only entry that the module has not taken, if it is a call; otherwise NULL. */
 static COSY_ALWAYS_INLINE struct cosy_submit_entry *only_call(const struct cosy_loop *loop)
 {
-	const struct cosy_ring_page *page = loop->ring.page;
 	const struct cosy_submit *s = loop->ring.submit;
 
-	if (s->calls_tail - page->calls_head != 1 || s->receives_tail != page->receives_head)
-		return NULL;
-	return &s->calls[page->calls_head & s->mask];
+	return cosy_ring_has_one_call(&loop->ring) ?
+		       &s->calls[loop->ring.page->calls_head & s->mask] : NULL;
 }
 
 /* The only call that the module has not taken, if it is made here with fewer instructions. */
@@ -1105,6 +1103,28 @@ static COSY_ALWAYS_INLINE uint64_t enter_to_wait(struct cosy_loop *loop, unsigne
 	return ret;
 }
 
+/* Complete the next operations as long as they have no callback, at most @max. Return their number. */
+static COSY_ALWAYS_INLINE unsigned int complete_plain(struct cosy_loop *loop, unsigned int max)
+{
+	struct cosy_ring *ring = &loop->ring;
+	const uint32_t head = ring->done_head, n = cosy_index_load(&ring->page->done_tail) - head;
+	const uint32_t end = head + (n < max ? n : max);
+	uint32_t i;
+
+	for (i = head; i != end; i++) {
+		const struct cosy_ring_done *done = &ring->done[i & loop->page.mask];
+		struct cosy_async *op = op_of(done->op);
+
+		if (COSY_UNLIKELY(!op) || op->done || COSY_UNLIKELY(op->slot & COSY_RING_MARKS))
+			break;
+		op->result = done->result;
+		cosy_op_complete(op);
+	}
+	ring->done_head = i;
+	ring->submit->room += (int32_t)(i - head);
+	return i - head;
+}
+
 /*
  * Complete an operation that was collected, and those behind it, as long as they have no callback.
  * Return the first with a callback, which is still pending; or NULL.
@@ -1116,6 +1136,8 @@ static COSY_ALWAYS_INLINE struct cosy_async *complete_usual(struct cosy_loop *lo
 	while (!op->done) {
 		++*delivered;
 		cosy_op_complete(op);
+		if (*delivered < COSY_WAIT_MAX && cosy_ring_has_done(&loop->ring))
+			*delivered += complete_plain(loop, COSY_WAIT_MAX - *delivered);
 		if (*delivered >= COSY_WAIT_MAX)
 			return NULL;
 		op = collect_one(loop);
@@ -1216,6 +1238,30 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 	loop->inside--;
 	cosy_submit_end(s);
 	return err;
+}
+
+bool cosy_ring_call_here(struct cosy_loop *loop)
+{
+	struct cosy_ring *ring = &loop->ring;
+	const struct cosy_submit_entry *entry;
+	struct cosy_async *op = NULL;
+	int64_t result;
+
+	if (!cosy_submit_begin(ring->submit))
+		return false;
+	entry = cosy_loop_is_stopping(loop) ? NULL : only_call(loop);
+	if (entry)
+		op = op_of(entry->op);
+	if (!op || op->done || cosy_how(entry->nr) != COSY_HOW_DIRECT || !entry_for_here(loop)) {
+		cosy_submit_end(ring->submit);
+		return false;
+	}
+	make_here(loop, entry, &result);
+	op->result = result;
+	ring->submit->room++;
+	cosy_op_complete(op);
+	cosy_submit_end(ring->submit);
+	return true;
 }
 
 void cosy_ring_add_info(const struct cosy_loop *loop, struct cosy_loop_info *info)

@@ -98,6 +98,9 @@ struct cosy_ring {
 /* The same: it is a COSY_RING_RECEIVE. */
 #define COSY_RING_INTO_BUFFER	(1u << 24)
 
+/* The marks of operations that complete otherwise than by their result. */
+#define COSY_RING_MARKS		(COSY_RING_OF_TASK | COSY_RING_OPENS | COSY_RING_INTO_BUFFER)
+
 _Static_assert(COSY_SUBMIT_MAX_FD <= COSY_RING_INTO_BUFFER, "a slot has a descriptor below these bits");
 
 /**
@@ -202,6 +205,31 @@ bool cosy_ring_give(struct cosy_loop *loop, bool waits);
  */
 int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		   unsigned int stops, unsigned int *delivered);
+
+/** cosy_ring_is_mine() - return true if the calling thread has the ring, or had it a moment ago */
+static inline bool cosy_ring_is_mine(const struct cosy_ring *ring)
+{
+	return __atomic_load_n(&ring->submit->thread, __ATOMIC_RELAXED) == cosy_submit_self();
+}
+
+/** cosy_ring_has_one_call() - return true if the module has taken all entries but one: a call */
+static inline bool cosy_ring_has_one_call(const struct cosy_ring *ring)
+{
+	const struct cosy_ring_page *page = ring->page;
+	const struct cosy_submit *s = ring->submit;
+
+	return s->receives_tail == page->receives_head && s->calls_tail - page->calls_head == 1;
+}
+
+/**
+ * cosy_ring_call_here() - make the only entry that the module has not taken, if its call never waits
+ *
+ * That is a plain system call: it takes fewer instructions than to enter the module. Nothing is to be
+ * delivered. Nothing happens unless the thread has the ring, and the operation has no callback.
+ *
+ * Return: true if the operation is complete.
+ */
+bool cosy_ring_call_here(struct cosy_loop *loop);
 
 /**
  * cosy_ring_suspend() - end what cosy_submit_begin() has begun for the call of a function
