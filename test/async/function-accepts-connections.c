@@ -27,14 +27,6 @@ static ssize_t receive(int fd, char *buffer, size_t size)
 	return n;
 }
 
-static uint64_t attempts(void)
-{
-	struct cosy_loop_info info;
-
-	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
-	return info.kernel ? info.attempts : 0;
-}
-
 /* A listening socket of the family; @name is set to its name. */
 static int listener_of(int family, int flags, struct sockaddr_storage *name, socklen_t *size)
 {

@@ -22,14 +22,6 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
-static uint64_t attempts(void)
-{
-	struct cosy_loop_info info;
-
-	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
-	return info.kernel ? info.attempts : 0;
-}
-
 /* Serve a connection to its end. Return: the results of its last calls. */
 COSY_ASYNC static int serve(int fd)
 {

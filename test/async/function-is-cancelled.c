@@ -7,7 +7,7 @@
 // RUN: %everywhere
 // RUN: %async-compile -O2
 // RUN: %everywhere
-// RUN: %vm env COSY_EXECUTOR=auto COSY_STATS=1 %t 2>&1 | %FileCheck %s
+// RUN: %vm env COSY_EXECUTOR=kernel COSY_STATS=1 %t 2>&1 | %FileCheck %s
 // CHECK-DAG: passed
 // CHECK-DAG: function-is-cancelled.c:{{[0-9]+}}: executor=kernel runs=
 // RUN: %async-compile -O1 -fsanitize=address,undefined -fno-sanitize-recover=all

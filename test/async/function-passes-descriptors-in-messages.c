@@ -18,14 +18,6 @@ struct server {
 	int passed;
 };
 
-static uint64_t attempts(void)
-{
-	struct cosy_loop_info info;
-
-	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
-	return info.kernel ? info.attempts : 0;
-}
-
 /* Answer each message with the same data, and store the descriptor that was sent with it. */
 COSY_ASYNC static int serve(struct server *s)
 {

@@ -25,14 +25,6 @@ static void close_both(const int fds[2])
 	close_fd(fds[1]);
 }
 
-static uint64_t attempts(void)
-{
-	struct cosy_loop_info info;
-
-	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
-	return info.kernel ? info.attempts : 0;
-}
-
 /* Return: bytes, or -errno. */
 COSY_ASYNC static long copy(int from, int to, size_t size)
 {

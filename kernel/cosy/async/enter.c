@@ -328,7 +328,7 @@ static bool cosy_loop_has_more(struct cosy_loop *loop)
 unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 			       unsigned int max)
 {
-	unsigned int done = 0, calls = 0;
+	unsigned int done = 0, calls = 0, resumed = 0;
 	struct cosy_parked *parked;
 	u64 *executed;
 	u32 index;
@@ -351,6 +351,7 @@ unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 			parked = cosy_parked_next(loop);
 			if (!parked)
 				break;
+			resumed += parked->kind == COSY_PARKED_COMPOUND;
 			ret = cosy_loop_ready(loop, st, parked);
 			if (ret < 0)
 				break;
@@ -366,6 +367,12 @@ unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 	/* If the thread has migrated, all calls count for its present CPU. */
 	executed = &loop->cpus[raw_smp_processor_id()].executed;
 	WRITE_ONCE(*executed, *executed + calls);
+	if (resumed) {
+		loop->resumed += resumed;
+		WRITE_ONCE(loop->page->resumed, loop->resumed);
+		WRITE_ONCE(loop->page->batches, ++loop->batches);
+	}
+	WRITE_ONCE(loop->page->fired, cosy_ring_has_fired(READ_ONCE(loop->ring)));
 	WRITE_ONCE(loop->page->more, done < max && cosy_loop_has_more(loop));
 	return done;
 }

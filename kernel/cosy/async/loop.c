@@ -45,7 +45,7 @@ static void cosy_page_init(struct cosy_loop *loop)
 			 COSY_ASYNC_SLEEPS | COSY_ASYNC_THREADS |
 			 COSY_ASYNC_MESSAGES | COSY_ASYNC_BUFFERED |
 			 COSY_ASYNC_MOVES | COSY_ASYNC_GIVES_BACK |
-			 COSY_ASYNC_RING | COSY_ASYNC_FUNCTIONS;
+			 COSY_ASYNC_RING | COSY_ASYNC_FUNCTIONS | COSY_ASYNC_TELLS;
 	page->id = loop->id & COSY_WORK_ID;
 	page->nentries = loop->nentries;
 	page->entries = sizeof(*page);

@@ -99,6 +99,8 @@ struct cosy_loop_cpu {
  * @nentries:	 the number of entries; the kernel's copy, as the next two
  * @submit_head: index of the next submitted entry
  * @done_tail:	 index of the next completion
+ * @resumed:	 the kernel's copies of these counts in the page
+ * @batches:	 the same
  * @enters:	 number of times a thread has entered
  * @sleeps:	 number of times a thread has begun to sleep
  * @threads:	 number of threads inside cosy_loop_work()
@@ -143,6 +145,8 @@ struct cosy_loop {
 	u32 nentries;
 	u32 submit_head;
 	u32 done_tail;
+	u32 resumed;
+	u32 batches;
 	u64 enters;
 	u64 sleeps;
 	atomic_t threads;

@@ -21,7 +21,10 @@
 #include "async/ring.h"
 #include "call/call.h"
 
-/* After this number of wake-ups a thread returns, so that one call does not last for ever. */
+/*
+ * After this number of wake-ups, or of compounds continued, a thread returns: one call does not
+ * last for ever, and the process learns how many are continued at once.
+ */
 #define COSY_SLEEP_ROUNDS	256
 
 /**
@@ -265,6 +268,7 @@ int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
 {
 	struct cosy_sleeper sleeper = { .wait.private = current };
 	struct cosy_watch watch __uninitialized;
+	const u32 resumed = loop->resumed;
 	unsigned int done = 0, rounds;
 	ktime_t at, *until;
 	u32 why = 0;
@@ -274,7 +278,8 @@ int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
 	until = cosy_sleep_end(READ_ONCE(loop->page->sleep_ns), &at);
 	cosy_watch_begin(&watch, READ_ONCE(loop->page->sleep_fd));
 	for (rounds = 0; rounds < COSY_SLEEP_ROUNDS; rounds++) {
-		if (cosy_sleep_leaves(loop, NULL, st->env.seccomp, until, &why))
+		if (cosy_sleep_leaves(loop, NULL, st->env.seccomp, until, &why) ||
+		    loop->resumed - resumed >= COSY_SLEEP_ROUNDS)
 			break;
 		WRITE_ONCE(loop->sleeps, loop->sleeps + 1);
 		cosy_loop_unlock(loop);

@@ -27,6 +27,9 @@
 #include "loop.h"
 #include "module.h"
 
+/* After this number of compounds continued, a thread that does not wait returns. */
+#define RESUMED_MAX		16384u
+
 /* In nanoseconds: long enough for the thread that gives a compound back to run. */
 #define GIVES_BACK_WITHIN	30000000000U
 
@@ -288,6 +291,19 @@ static void module_lost(struct cosy_loop *loop)
 	cosy_above.lost(loop);
 }
 
+/* Count the compounds that the module has continued. */
+static void count_resumed(struct cosy_loop *loop)
+{
+	struct cosy_module *m = &loop->module;
+	const uint32_t batches = m->page.shared->batches - m->batches;
+	const uint32_t resumed = m->page.shared->resumed - m->resumed;
+
+	if (!batches)
+		return;
+	m->batches += batches;
+	m->resumed += resumed;
+}
+
 /*
  * Check the result of an entry. Return false if the module cannot be used any more: the program has
  * closed the loop's descriptor, or has a seccomp filter that forbids it.
@@ -296,6 +312,7 @@ static bool executed_page(struct cosy_loop *loop, uint64_t entered)
 {
 	loop->module.looked = true;
 	loop->info.entries++;
+	count_resumed(loop);
 	if (entered >> 32 == COSY_ASYNC_SECCOMP_BLOCKED >> 32)
 		cosy_device_block();
 	return entered >> 32 == COSY_ASYNC_ENTERED >> 32;
@@ -318,16 +335,21 @@ static bool execute_page(struct cosy_loop *loop)
 {
 	struct cosy_module *m = &loop->module;
 
+	const uint32_t before = m->resumed;
+	uint32_t last;
+	unsigned int n = 0;
+
 	/*
-	 * Continue if the module has returned early for a reschedule, because there may be no
-	 * other event. The number is limited because of compounds that do not end.
+	 * Continue if the module has returned early, because there may be no other event. The limits
+	 * are for compounds that do not end. A signal can end each entry, so there may be as many as
+	 * compounds that are continued.
 	 */
-	for (unsigned int i = 0; i < COSY_ASYNC_MAX_DONE; i++) {
+	do {
+		last = m->resumed;
 		if (!executed_page(loop, enter_module(m, COSY_ASYNC_MAX_DONE)))
 			return false;
-		if (!m->page.shared->more)
-			break;
-	}
+	} while (m->page.shared->more && m->resumed - before < RESUMED_MAX &&
+		 (++n < COSY_ASYNC_MAX_DONE || m->resumed != last));
 	return true;
 }
 

@@ -31,6 +31,8 @@ struct cosy_loop;
  * @features:  what it can do, now: COSY_ASYNC_ and so on; 0 without it
  * @looked:    it was entered since a thread last began to wait, or checked epoll
  * @reading:   entries that read a file there, and wait for the disk
+ * @resumed:   number of compounds that it has continued, up to when they were counted
+ * @batches:   the same of batches of these
  * @asleep:    a thread sleeps in it, or executes entries after its wake-up, without the lock
  */
 struct cosy_module {
@@ -45,6 +47,8 @@ struct cosy_module {
 	uint64_t features;
 	bool looked;
 	struct cosy_queue reading;
+	uint32_t resumed;
+	uint32_t batches;
 	atomic_bool asleep;
 };
 

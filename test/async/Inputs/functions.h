@@ -6,6 +6,8 @@
 #define FUNCTIONS_H
 
 #include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -56,6 +58,25 @@ static inline void receive_from_loop(int fd, char *in, size_t size)
 		received += n > 0 ? (size_t)n : 0;
 		CHECK(cosy_wait(loop, 0, NULL) >= 0);
 	}
+}
+
+/* Return true if parts of functions always run as compounds. COSY_EXECUTOR=auto measures what is faster. */
+static inline bool runs_compounds(void)
+{
+	const char *executor = getenv("COSY_EXECUTOR");
+	struct cosy_loop_info info;
+
+	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	return info.kernel && executor && !strcmp(executor, "kernel");
+}
+
+/* The number of attempts of the loop if compounds run, whose calls are none; otherwise 0. */
+static inline uint64_t attempts(void)
+{
+	struct cosy_loop_info info;
+
+	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	return runs_compounds() ? info.attempts : 0;
 }
 
 /* Run a function to its end. */

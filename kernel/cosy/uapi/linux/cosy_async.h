@@ -172,6 +172,10 @@ struct cosy_async_entry {
  * @recall:	COSY_RECALL_*: threads of this kind do not wait for work, and take none
  * @polled_us:	microseconds for which the submitter has polled in vain; only shown in /proc
  * @submit_head: the number of entries that the executor has taken
+ * @resumed:	the number of times that compounds were continued that had waited, modulo 2^32
+ * @batches:	the number of entries into the loop, and of wake-ups in it, that have continued any
+ * @fired:	set at the end of an entry into the loop: 1 if calls of its ring that wait may be
+ *		made, otherwise 0
  * @done_tail:	the number of completed entries
  * @done_head:	the number of entries that the submitter has collected
  *
@@ -195,6 +199,9 @@ struct cosy_async_page {
 	__u32 recall;
 	__u64 polled_us;
 	__u32 submit_head __attribute__((aligned(64)));
+	__u32 resumed;
+	__u32 batches;
+	__u32 fired;
 	__u32 done_tail __attribute__((aligned(64)));
 	__u32 done_head __attribute__((aligned(64)));
 };
@@ -213,6 +220,7 @@ struct cosy_async_page {
 #define COSY_ASYNC_GIVES_BACK	(1ull << 11)	/* args[0] with AGAIN, see COSY_ENTRY_COMPOUND */
 #define COSY_ASYNC_RING		(1ull << 12)	/* see linux/cosy_ring.h */
 #define COSY_ASYNC_FUNCTIONS	(1ull << 13)	/* compounds call user functions */
+#define COSY_ASYNC_TELLS	(1ull << 14)	/* @resumed, @batches, @fired */
 
 /**
  * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop
