@@ -17,7 +17,9 @@
 #include <cosy/exec.h>
 
 #include "async/loop.h"
+#include "async/ring.h"
 #include "async/socket.h"
+#include "async/wait.h"
 #include "fast/calls.h"
 #include "limit/limit.h"
 #include "trace/cosy_trace.h"
@@ -297,6 +299,7 @@ static bool cosy_parked_wait(struct cosy_parked *parked, struct file *file,
 		cosy_parked_unqueue(parked);
 	if (!file || !cosy_target_find(&target, file, flags))
 		return false;
+	cosy_waiter_step_aside(READ_ONCE(parked->loop->ring), (u32)parked->call.args[0]);
 	parked->target = target;
 	parked->events = cosy_parked_events(flags);
 	parked->wait.flags = exclusive ? WQ_FLAG_EXCLUSIVE : 0;

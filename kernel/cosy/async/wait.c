@@ -92,6 +92,21 @@ static void cosy_waiter_unqueue(struct cosy_waiter *waiter)
 }
 
 /**
+ * cosy_waiter_step_aside() - leave the wait queue of a socket for which a compound begins to wait
+ * @ring: the ring, entered; or NULL
+ * @fd:   the descriptor
+ *
+ * The compound would otherwise let the ring have the input first, for which no call may wait.
+ */
+void cosy_waiter_step_aside(struct cosy_ring *ring, u64 fd)
+{
+	struct cosy_waiter *waiter = ring ? cosy_receiver_of(ring, fd) : NULL;
+
+	if (waiter && !waiter->waits)
+		cosy_waiter_unqueue(waiter);
+}
+
+/**
  * cosy_waiter_forget() - keep nothing of the socket any more
  * @waiter: no call waits
  *

@@ -109,6 +109,7 @@ enum cosy_wait_end cosy_waiter_fired(struct cosy_waiter *waiter, const struct pt
 void cosy_waiter_again(struct cosy_waiter *waiter);
 void cosy_waiter_end(struct cosy_waiter *waiter);
 void cosy_waiter_forget(struct cosy_waiter *waiter);
+void cosy_waiter_step_aside(struct cosy_ring *ring, u64 fd);
 bool cosy_waiter_is_current(const struct cosy_waiter *waiter);
 void cosy_waiters_free(struct cosy_ring *ring);
 

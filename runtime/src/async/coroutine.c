@@ -76,6 +76,32 @@ static bool functions_are_native(const struct cosy_region *region)
 	       !(cosy_function_hooks && cosy_function_hooks->may_run_in_kernel(region));
 }
 
+/*
+ * Return true if the functions of a loop are to run the part natively, because that is faster where
+ * several are continued at once: see batches.h. A part with user functions is measured in another way,
+ * and without a ring, native calls take the longer path of the loop's page.
+ */
+static bool is_faster_natively(struct cosy_loop *loop, const struct cosy_region *region,
+			       struct cosy_reserved *reserved)
+{
+	struct cosy_batches *batches = &loop->batches;
+	bool native;
+
+	if (cosy_options().executor != COSY_EXECUTOR_AUTO || region->nfunctions || loop->spreads ||
+	    (loop->ring.tried && !loop->ring.page) || !loop->module.usable ||
+	    __atomic_load_n(&reserved->waits, __ATOMIC_RELAXED))
+		return false;
+	__atomic_store_n(&batches->used, true, __ATOMIC_RELAXED);
+	native = !__atomic_load_n(&batches->compounds, __ATOMIC_RELAXED);
+	if (reserved->counts) {
+		__atomic_store_n(&reserved->verdict.opinion,
+				 native ? COSY_OPINION_LOSES : COSY_OPINION_GAINS, __ATOMIC_RELAXED);
+		__atomic_store_n(&reserved->at_once,
+				 __atomic_load_n(&batches->at_once, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+	}
+	return native;
+}
+
 /* Return true if the region is loaded in the module; loads it the first time. */
 static bool is_loaded(struct cosy_region *region, struct cosy_reserved *reserved)
 {
@@ -110,6 +136,7 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 	struct cosy_diag diag;
 
 	__atomic_store_n(&task->asks, false, __ATOMIC_RELAXED);
+	task->native = NULL;
 	if (region->abi != COSY_REGION_ABI)
 		return false;
 	/* What the function takes next was received already. */
@@ -126,7 +153,10 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 	reserved = cosy_reserved_get(region, COSY_EXECUTOR_KERNEL, &diag);
 	if (!reserved)
 		return false;
-	if (cosy_region_loses(region) || functions_are_native(region) || is_left_often(reserved)) {
+	if (is_faster_natively(task->loop, region, reserved))
+		task->native = reserved;
+	if (task->native || cosy_region_loses(region) || functions_are_native(region) ||
+	    is_left_often(reserved)) {
 		/* To ask the loop takes the ring from this thread. */
 		if (!reserved->counts || !loop_runs(task->loop, region))
 			return false;

@@ -40,6 +40,7 @@ const struct cosy_above cosy_above = {
 	.reply = cosy_reply_submit,
 	.cancel_task = cosy_task_cancel,
 	.task_slot = cosy_task_slot,
+	.ask_tasks = cosy_task_ask_all,
 	.only_sends = cosy_task_only_sends,
 };
 

@@ -11,6 +11,7 @@
 /* For the slow paths of these functions. */
 #define COSY_NOINLINE	__attribute__((noinline))
 
+#define COSY_LIKELY(condition)		__builtin_expect(!!(condition), 1)
 #define COSY_UNLIKELY(condition)	__builtin_expect(!!(condition), 0)
 
 #endif /* COSY_LOOP_INLINE_H */

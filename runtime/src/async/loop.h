@@ -19,6 +19,7 @@
 #include <cosy/async.h>
 
 #include "attempt.h"
+#include "batches.h"
 #include "colour.h"
 #include "descriptor.h"
 #include "inline.h"
@@ -55,6 +56,7 @@ struct cosy_sharing {
  * @timers:	the entries that wait for a time
  * @module:	the page in the module
  * @threads:	the threads that make calls
+ * @batches:	of functions that were continued at once: whether compounds win
  * @cpu:	the processor whose loop this is, or NULL
  * @cpus:	the processors to which operations are sent, or NULL
  * @mark:	mark of the loop's descriptors, also of those of its entries, or 0: they have none
@@ -92,6 +94,7 @@ struct cosy_loop {
 	struct cosy_timers timers;
 	struct cosy_module module;
 	struct cosy_threads threads;
+	struct cosy_batches batches;
 	struct cosy_cpu *cpu;
 	struct cosy_cpus *cpus;
 	int mark;
@@ -151,6 +154,7 @@ _Static_assert(offsetof(struct cosy_loop, ring.submit) == 0, "as cosy/submit.h s
  * @reply:	  the ring gives a reply back: cosy_reply_submit()
  * @cancel_task: cosy_task_cancel()
  * @task_slot:	  cosy_task_slot()
+ * @ask_tasks:	  cosy_task_ask_all()
  * @only_sends:  cosy_task_only_sends()
  */
 struct cosy_above {
@@ -162,11 +166,19 @@ struct cosy_above {
 		      int32_t sent, const uint64_t receive[6]);
 	struct cosy_async *(*cancel_task)(struct cosy_loop *loop, const struct cosy_async *op);
 	uint32_t (*task_slot)(const struct cosy_async *call);
+	void (*ask_tasks)(struct cosy_loop *loop);
 	void (*only_sends)(const struct cosy_async *call);
 };
 
 /* create.c fills it in. */
 extern const struct cosy_above cosy_above;
+
+/** cosy_loop_resumed() - count batches of functions, and let all functions ask if the choice changes */
+static inline void cosy_loop_resumed(struct cosy_loop *loop, uint32_t batches, uint32_t resumed)
+{
+	if (cosy_batches_add(&loop->batches, batches, resumed))
+		cosy_above.ask_tasks(loop);
+}
 
 /** cosy_slot_is_in_share() - return true if the call of an entry is made in a share */
 static inline bool cosy_slot_is_in_share(const struct cosy_loop *loop, uint32_t slot)

@@ -302,6 +302,8 @@ static void count_resumed(struct cosy_loop *loop)
 		return;
 	m->batches += batches;
 	m->resumed += resumed;
+	if (loop->batches.used)
+		cosy_loop_resumed(loop, batches, resumed);
 }
 
 /*

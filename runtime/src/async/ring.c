@@ -32,8 +32,6 @@ _Static_assert(COSY_RING_RECEIVE_UNUSUAL ==
 	       (MSG_OOB | MSG_PEEK | MSG_DONTWAIT | MSG_WAITALL | MSG_ERRQUEUE), "the flags' values");
 _Static_assert(COSY_RING_SEND_UNUSUAL == (MSG_OOB | MSG_DONTWAIT | MSG_FASTOPEN), "and these");
 
-/* After this number of calls made here, the module is entered, so that others get their turn. */
-#define MAX_OWN_CALLS	8
 /* After this number of entries into the module, epoll is checked if entries wait for it. */
 #define MAX_UNSEEN	64
 /* After this number of entries that have given calls back, all receives are made elsewhere. */
@@ -410,6 +408,17 @@ static COSY_ALWAYS_INLINE void note_entered(struct cosy_loop *loop)
 	}
 }
 
+/* The same for an entry after which functions are continued. What has completed is a batch of them. */
+static COSY_ALWAYS_INLINE void note_batch(struct cosy_loop *loop)
+{
+	uint32_t n;
+
+	note_entered(loop);
+	n = loop->ring.page->done_tail - loop->ring.done_head;
+	if (n && loop->batches.used)
+		cosy_loop_resumed(loop, 1, n);
+}
+
 static void rescue_all(struct cosy_loop *loop);
 
 void cosy_ring_make(struct cosy_loop *loop)
@@ -426,7 +435,7 @@ void cosy_ring_make(struct cosy_loop *loop)
 			rescue_all(loop);
 			return;
 		}
-		note_entered(loop);
+		note_batch(loop);
 		if (ring->page->ngiven) {
 			take_given(loop);
 			/* Probably it cannot make the others: each would take a look at all of them. */
@@ -823,6 +832,20 @@ void cosy_ring_take(struct cosy_loop *loop)
 }
 
 /*
+ * Return true if the module has nothing but compounds that wait, which functions have left behind that
+ * are now to run natively. The thread that has the ring watches the loop's descriptor for them.
+ */
+static bool compounds_rest(const struct cosy_loop *loop)
+{
+	const struct cosy_module *m = &loop->module;
+
+	if (!m->inside)
+		return true;
+	return m->inside == m->compounds && !cosy_module_submitted(m) && !cosy_module_done(m) &&
+	       loop->batches.changes && !loop->fds.nadded;
+}
+
+/*
  * Return true if no operation in the ring has to come after an entry of the loop's page: these belong
  * to functions that run or are in the ring, or wait for connections, events and times.
  */
@@ -832,8 +855,8 @@ static bool page_rests(const struct cosy_loop *loop)
 
 	return !cosy_page_submitted(&loop->page) && page->done_head == page->done_tail &&
 	       loop->fds.waiting == loop->fds.watching && !loop->fds.questions &&
-	       !loop->attempts.count &&
-	       !loop->module.inside && !loop->threads.calling && !loop->threads.disk.queued.count &&
+	       !loop->attempts.count && compounds_rest(loop) && !loop->threads.calling &&
+	       !loop->threads.disk.queued.count &&
 	       !loop->threads.waits.queued.count;
 }
 
@@ -841,17 +864,21 @@ bool cosy_ring_give(struct cosy_loop *loop, bool waits)
 {
 	struct cosy_ring *ring = &loop->ring;
 
+	/* Where compounds run, they mostly wait in the module. */
+	if (loop->module.inside && loop->batches.compounds)
+		return false;
 	if (!cosy_ring_is_open(ring) || ring->shared || loop->cpu ||
 	    ring->taken >= COSY_SUBMIT_OWNERS ||
 	    loop->external || loop->blocked || loop->closing || loop->spreads || loop->inside ||
 	    loop->waiters || !page_rests(loop))
 		return false;
-	ring->others = loop->fds.nadded || loop->timers.count;
+	ring->others = loop->fds.nadded || loop->timers.count || loop->module.inside;
 	if (ring->others && (!waits || !cosy_ring_outstanding(loop)))
 		return false;
 	ring->until = cosy_timers_next(&loop->timers);
 	ring->unseen = 0;
-	ring->page->sleep_fd = loop->fds.nadded ? loop->fds.epoll : -1;
+	ring->page->sleep_fd = loop->fds.nadded ? loop->fds.epoll :
+			       loop->module.inside ? loop->module.fd : -1;
 	loop->biased = true;
 	loop->ring.submit->owner = ring->taken;
 	__atomic_store_n(&loop->ring.submit->thread, cosy_submit_self(), __ATOMIC_RELEASE);
@@ -935,7 +962,7 @@ static COSY_ALWAYS_INLINE struct cosy_submit_entry *entry_for_here(struct cosy_l
 	if (!entry)
 		return NULL;
 	/* What others wait for has to be looked at from time to time. */
-	if (loop->ring.own_calls++ >= MAX_OWN_CALLS && s->room != (int32_t)s->mask)
+	if (loop->ring.own_calls++ >= COSY_RING_OWN_CALLS && s->room != (int32_t)s->mask)
 		return NULL;
 	if (entry->nr == SYS_sendto) {
 		/* One that waits in the module, or has waited there, comes first, or must not be attempted. */
@@ -1058,18 +1085,14 @@ static bool make_in_module(struct cosy_loop *loop, struct cosy_async *op, int64_
 	return true;
 }
 
-bool cosy_ring_suspend(struct cosy_loop *loop, struct cosy_async *op, int64_t *result)
+bool cosy_ring_suspend_alone(struct cosy_loop *loop, struct cosy_async *op, int64_t *result)
 {
 	const struct cosy_submit_entry *entry;
-	struct cosy_ring *ring = &loop->ring;
 	bool made = false;
-	/* The thread has to return to cosy_ring_wait() from time to time. */
-	bool makes = ring->done_head == cosy_index_load(&ring->page->done_tail) &&
-		     ring->own_calls < MAX_OWN_CALLS;
 
-	if (makes && !ring->cancelled && is_for_module(loop))
+	if (!loop->ring.cancelled && is_for_module(loop))
 		return make_in_module(loop, op, result);
-	entry = makes ? entry_for_here(loop) : NULL;
+	entry = entry_for_here(loop);
 	if (entry && make_here(loop, entry, result)) {
 		if (has_rest(entry, *result)) {
 			go_on_with_rest(loop, entry, *result);
@@ -1222,7 +1245,7 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 				    min && cosy_ring_outstanding(loop) != s->quiet, until);
 		if (COSY_UNLIKELY(!was_entered(ret)))
 			return go_on_after(loop, ret);
-		note_entered(loop);
+		note_batch(loop);
 		/* Another thread that takes the ring wakes this one. */
 		if (COSY_UNLIKELY(loop->ring.page->ngiven) ||
 		    COSY_UNLIKELY(__atomic_load_n(&s->thread, __ATOMIC_RELAXED) != self))

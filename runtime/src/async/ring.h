@@ -80,6 +80,9 @@ struct cosy_ring {
 	uint64_t here;
 };
 
+/* After this number of calls made by a thread, it enters the module, so that others get their turn. */
+#define COSY_RING_OWN_CALLS	8
+
 /* In the slot of an operation that is in the ring: it is the call of a function, which has a slot. */
 #define COSY_RING_OF_TASK	(1u << 29)
 
@@ -231,16 +234,8 @@ static inline bool cosy_ring_has_one_call(const struct cosy_ring *ring)
  */
 bool cosy_ring_call_here(struct cosy_loop *loop);
 
-/**
- * cosy_ring_suspend() - end what cosy_submit_begin() has begun for the call of a function
- * @op:	    the operation of the call, which is the last entry
- * @result: set to the result if the call was made
- *
- * If the ring has nothing else to do, the call is made here: the function need not be suspended.
- *
- * Return: true if it was made; false: another thread may resume the function now.
- */
-bool cosy_ring_suspend(struct cosy_loop *loop, struct cosy_async *op, int64_t *result);
+/** cosy_ring_suspend_alone() - cosy_ring_suspend() if nothing has completed meanwhile */
+bool cosy_ring_suspend_alone(struct cosy_loop *loop, struct cosy_async *op, int64_t *result);
 
 /** cosy_ring_wake() - let the thread leave that sleeps in the ring. Async-signal-safe */
 void cosy_ring_wake(const struct cosy_loop *loop);

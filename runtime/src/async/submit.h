@@ -311,4 +311,26 @@ static inline void cosy_ring_submit_reserved_reply(struct cosy_loop *loop, struc
 	op->slot |= COSY_RING_OF_TASK;
 }
 
+/**
+ * cosy_ring_suspend() - end what cosy_submit_begin() has begun for the call of a function
+ * @op:	    the operation of the call, which is the last entry
+ * @result: set to the result if the call was made
+ *
+ * If the ring has nothing else to do, the call is made here: the function need not be suspended.
+ *
+ * Return: true if it was made; false: another thread may resume the function now.
+ */
+static COSY_ALWAYS_INLINE bool cosy_ring_suspend(struct cosy_loop *loop, struct cosy_async *op,
+						 int64_t *result)
+{
+	const struct cosy_ring *ring = &loop->ring;
+
+	/* The thread has to return to cosy_ring_wait() from time to time. */
+	if (ring->done_head == cosy_index_load(&ring->page->done_tail) &&
+	    ring->own_calls < COSY_RING_OWN_CALLS)
+		return cosy_ring_suspend_alone(loop, op, result);
+	cosy_submit_end(ring->submit);
+	return false;
+}
+
 #endif /* COSY_LOOP_SUBMIT_H */

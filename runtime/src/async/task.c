@@ -18,6 +18,7 @@
 #include "device/library.h"
 #include "device/message.h"
 #include "device/sys.h"
+#include "region/reserved.h"
 #include "complete.h"
 #include "coroutine.h"
 #include "cpu.h"
@@ -90,11 +91,12 @@ void cosy_task_set_call(struct cosy_task *task, long nr, const uint64_t args[6])
 }
 
 /*
- * Submit a call to the ring if this thread has it. It keeps the ring until the function is suspended:
- * another thread must not resume it before. Return false if the call has to be submitted otherwise.
+ * Begin to submit a call to the ring if this thread has it. It keeps the ring until the function is
+ * suspended: another thread must not resume it before. Return false if the call has to be submitted
+ * otherwise.
  */
-static COSY_ALWAYS_INLINE bool submit_to_ring(struct cosy_task *task, enum cosy_how how, long nr,
-					      const uint64_t args[6])
+static COSY_ALWAYS_INLINE bool begin_in_ring(struct cosy_task *task, enum cosy_how how, long nr,
+					     const uint64_t args[6])
 {
 	struct cosy_loop *loop = task->loop;
 	struct cosy_submit *submit = loop->ring.submit;
@@ -106,32 +108,56 @@ static COSY_ALWAYS_INLINE bool submit_to_ring(struct cosy_task *task, enum cosy_
 		cosy_submit_end(submit);
 		return false;
 	}
-	cosy_ring_submit_reserved(loop, &task->call, nr, args);
 	return true;
 }
 
-static COSY_NOINLINE bool submit_any_to_ring(struct cosy_task *task, long nr,
-					     const uint64_t args[6])
+/* Add a usual receive or send to the ring, for which begin_in_ring() has returned true. */
+static COSY_ALWAYS_INLINE void add_to_ring(struct cosy_task *task, bool receives, uint64_t a0,
+					   uint64_t a1, uint64_t a2, uint64_t a3)
 {
-	return submit_to_ring(task, cosy_how(nr), nr, args);
+	struct cosy_ring *ring = &task->loop->ring;
+	struct cosy_submit *s = ring->submit;
+
+	s->room++;
+	ring->of_tasks++;
+	if (receives)
+		cosy_submit_add_receive(s, &task->call, (uint32_t)a0, a1, a2, a3);
+	else
+		cosy_submit_add_call(s, &task->call, SYS_sendto, 5, a0, a1, a2, a3, 0, 0);
+	task->call.slot |= COSY_RING_OF_TASK;
+	task->calling = TASK_CALLS_IN_RING;
+}
+
+/* cosy_task_call() for other calls, and without the ring. */
+static COSY_NOINLINE void call_any(struct cosy_task *task, long nr, uint64_t a0, uint64_t a1,
+				   uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)
+{
+	const uint64_t args[6] = { a0, a1, a2, a3, a4, a5 };
+
+	if (begin_in_ring(task, cosy_how(nr), nr, args)) {
+		cosy_ring_submit_reserved(task->loop, &task->call, nr, args);
+		task->calling = TASK_CALLS_IN_RING;
+		return;
+	}
+	cosy_task_set_call(task, nr, args);
+	task->calling = TASK_CALLS;
 }
 
 COSY_EXPORT void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0,
 				uint64_t a1, uint64_t a2, uint64_t a3,
 				uint64_t a4, uint64_t a5)
 {
-	const uint64_t args[6] = { a0, a1, a2, a3, a4, a5 };
+	/* With a constant number and no address, few instructions of the general case are left. */
+	const uint64_t args[6] = { a0, a1, a2, a3 };
 
-	task->calling = true;
-	/* With a constant number, few instructions of the general case are left. */
-	if (nr == SYS_recvfrom)
-		task->in_ring = submit_to_ring(task, COSY_HOW_RECEIVE, SYS_recvfrom, args);
-	else if (nr == SYS_sendto)
-		task->in_ring = submit_to_ring(task, COSY_HOW_SEND, SYS_sendto, args);
+	if (nr == SYS_recvfrom && COSY_LIKELY(!a4) &&
+	    begin_in_ring(task, COSY_HOW_RECEIVE, SYS_recvfrom, args))
+		add_to_ring(task, true, a0, a1, a2, a3);
+	else if (nr == SYS_sendto && COSY_LIKELY(!a4) &&
+		 begin_in_ring(task, COSY_HOW_SEND, SYS_sendto, args))
+		add_to_ring(task, false, a0, a1, a2, a3);
 	else
-		task->in_ring = submit_any_to_ring(task, nr, args);
-	if (COSY_UNLIKELY(!task->in_ring))
-		cosy_task_set_call(task, nr, args);
+		call_any(task, nr, a0, a1, a2, a3, a4, a5);
 }
 
 /*
@@ -143,10 +169,9 @@ static bool submit_reply(struct cosy_task *task, const uint64_t send[6], const u
 	struct cosy_loop *loop = task->loop;
 	struct cosy_submit *submit = loop->ring.submit;
 
-	if (!loop->has_ring || !cosy_submit_begin(submit))
+	if (task->asks || !begin_in_ring(task, COSY_HOW_SEND, SYS_sendto, send))
 		return false;
-	if (task->cancelled || task->asks || submit->room <= 0 ||
-	    !cosy_ring_submits(loop, &task->call, COSY_HOW_SEND, SYS_sendto, send) ||
+	if (submit->room <= 0 ||
 	    !cosy_ring_submits(loop, &task->call, COSY_HOW_RECEIVE, SYS_recvfrom, receive)) {
 		cosy_submit_end(submit);
 		return false;
@@ -167,7 +192,7 @@ COSY_EXPORT void cosy_task_reply(struct cosy_task *task, uint64_t fd, uint64_t a
 		cosy_task_call(task, SYS_sendto, fd, answer, length, flags, 0, 0);
 		return;
 	}
-	task->calling = task->in_ring = true;
+	task->calling = TASK_CALLS_IN_RING;
 	task->sent = (int64_t)length;
 }
 
@@ -183,6 +208,24 @@ static int64_t call_at_once(const struct cosy_task *task)
 		&task->loop->page.entries[task->slot];
 
 	return cosy_call_anywhere(entry->nr, (const uint64_t *)entry->args);
+}
+
+/*
+ * Let a part that runs natively run as a compound if it waits for a pipe or the like, for which the
+ * module waits with fewer instructions than epoll.
+ */
+static void note_wait(struct cosy_task *task, enum cosy_how how)
+{
+	const struct cosy_loop *loop = task->loop;
+	const struct cosy_descriptor *d;
+
+	if (!task->native || (how != COSY_HOW_READ && how != COSY_HOW_WRITE))
+		return;
+	d = cosy_descriptor_find(&loop->fds, (int)loop->page.entries[task->slot].args[0]);
+	if (!d || (d->kind != COSY_KIND_PIPE && d->kind != COSY_KIND_NOWAIT))
+		return;
+	__atomic_store_n(&task->native->waits, true, __ATOMIC_RELAXED);
+	cosy_task_ask(task);
 }
 
 bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)
@@ -205,6 +248,7 @@ bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)
 		*result = -ECANCELED;
 		return false;
 	}
+	note_wait(task, how);
 	if (!closing && waited)
 		cosy_page_wait_reserved(loop, &task->call, task->slot, how);
 	else if (!closing)
@@ -215,24 +259,24 @@ bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)
 	return !closing;
 }
 
-/* Set the result and errno for the function that is resumed, as libc's function would. */
-static void set_result(struct cosy_task *task, int64_t result)
+/* Set the result and @error, errno, for the function that is resumed, as libc's function would. */
+static void set_result(struct cosy_task *task, int64_t result, int *error)
 {
-	errno = task->error;
+	*error = task->error;
 	if (result < 0 && result >= -MAX_ERRNO) {
-		errno = (int)-result;
+		*error = (int)-result;
 		result = -1;
 	}
 	task->value = result;
 }
 
 /* The same for a reply that has sent all, and whose receive has ended. */
-static void set_reply_result(struct cosy_task *task, int64_t result)
+static void set_reply_result(struct cosy_task *task, int64_t result, int *error)
 {
 	task->replies = false;
 	task->received = true;
 	task->receive_result = result;
-	set_result(task, task->sent);
+	set_result(task, task->sent, error);
 }
 
 COSY_EXPORT bool cosy_task_received(struct cosy_task *task)
@@ -241,15 +285,8 @@ COSY_EXPORT bool cosy_task_received(struct cosy_task *task)
 		return false;
 	task->received = false;
 	task->error = errno;
-	set_result(task, task->receive_result);
+	set_result(task, task->receive_result, &errno);
 	return true;
-}
-
-/* Resume the function after a compound. */
-static void end_region(struct cosy_task *task)
-{
-	task->region = NULL;
-	errno = task->error;
 }
 
 static void free_task(struct cosy_task *task)
@@ -287,28 +324,31 @@ static void end_task(struct cosy_task *task)
 		done(op);
 }
 
-static void run_task(struct cosy_task *task)
+/* Run a function until it is suspended for what completes later, or has returned. @error: errno */
+static void run_task(struct cosy_task *task, int *error)
 {
 	int64_t result;
 
 	for (;;) {
-		task->calling = false;
+		task->calling = TASK_CALLS_NOTHING;
 		task->top->resume[0](task->top->resume);
 		cosy_loop_publish(task->loop, &task->call);
-		if (task->region) {
-			task->error = errno;
+		if (COSY_LIKELY(task->calling == TASK_CALLS_IN_RING)) {
+			task->error = *error;
+			if (!cosy_ring_suspend(task->loop, &task->call, &result))
+				return;
+			set_result(task, result, error);
+		} else if (task->calling) {
+			task->error = *error;
+			if (cosy_task_submit_call(task, &result))
+				return;
+			set_result(task, result, error);
+		} else if (task->region) {
+			task->error = *error;
 			if (cosy_coroutine_run(task))
 				return;
-			end_region(task);
-		} else if (task->calling) {
-			task->error = errno;
-			if (task->in_ring) {
-				if (!cosy_ring_suspend(task->loop, &task->call, &result))
-					return;
-			} else if (cosy_task_submit_call(task, &result)) {
-				return;
-			}
-			set_result(task, result);
+			task->region = NULL;
+			*error = task->error;
 		} else if (!task->top) {
 			end_task(task);
 			return;
@@ -320,17 +360,20 @@ static void run_task(struct cosy_task *task)
 static void call_done(struct cosy_async *call)
 {
 	struct cosy_task *task = task_of(call);
+	/* Until this function returns, no other thread runs what it runs. */
+	int *error = &errno;
 
-	if (task->region) {
+	if (COSY_UNLIKELY(task->region != NULL)) {
 		if (cosy_coroutine_done(task, call->result))
 			return;
-		end_region(task);
+		task->region = NULL;
+		*error = task->error;
 	} else if (task->replies) {
-		set_reply_result(task, call->result);
+		set_reply_result(task, call->result, error);
 	} else {
-		set_result(task, call->result);
+		set_result(task, call->result, error);
 	}
-	run_task(task);
+	run_task(task, error);
 }
 
 static void coloured_call_done(struct cosy_coloured *coloured)
@@ -403,14 +446,30 @@ COSY_EXPORT int cosy_task_start(struct cosy_spawn *spawn)
 	return err;
 }
 
-struct cosy_async *cosy_task_cancel(struct cosy_loop *loop, const struct cosy_async *op)
+/* Return the function to which a slot belongs, or NULL. */
+static struct cosy_task *task_at(const struct cosy_loop *loop, uint32_t slot)
+{
+	if (!loop->slots.all[slot].task)
+		return NULL;
+	return task_of((void *)(uintptr_t)loop->page.entries[slot].user_data);
+}
+
+void cosy_task_ask_all(struct cosy_loop *loop)
 {
 	struct cosy_task *task;
 
-	if (!loop->slots.all[op->slot].task)
-		return NULL;
-	task = task_of((void *)(uintptr_t)loop->page.entries[op->slot].user_data);
-	if (task->op != op)
+	for (uint32_t slot = 0; slot < loop->slots.fresh; slot++) {
+		task = task_at(loop, slot);
+		if (task)
+			cosy_task_ask(task);
+	}
+}
+
+struct cosy_async *cosy_task_cancel(struct cosy_loop *loop, const struct cosy_async *op)
+{
+	struct cosy_task *task = task_at(loop, op->slot);
+
+	if (!task || task->op != op)
 		return NULL;
 	task->cancelled = true;
 	return &task->call;

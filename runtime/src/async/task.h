@@ -16,6 +16,7 @@
 struct cosy_colours;
 struct cosy_cpu;
 struct cosy_loop;
+struct cosy_reserved;
 
 /**
  * struct task_frame - header before the frame of a function
@@ -28,6 +29,13 @@ struct task_frame {
 	struct task_frame *outer;
 	size_t start;
 	void (*resume[])(void *frame);
+};
+
+/** enum task_calling - for what a function is suspended */
+enum task_calling {
+	TASK_CALLS_NOTHING,	/* another function, or a compound */
+	TASK_CALLS,		/* a call that was not submitted */
+	TASK_CALLS_IN_RING,	/* a call in the ring, which stays in use until the function is suspended */
 };
 
 /**
@@ -43,8 +51,7 @@ struct task_frame {
  * @top:     the function to resume
  * @error:   errno of the function while it is suspended
  * @has_colour: the function has a colour
- * @calling: the function is suspended for a call, not for another function
- * @in_ring: the call was submitted to the ring, which stays in use until the function is suspended
+ * @calling: enum task_calling
  * @replies: the call is a reply, see cosy_task_reply()
  * @received: the receive of a reply was made, and the function has not taken its result
  * @sent:    number of bytes that the reply sends
@@ -53,6 +60,7 @@ struct task_frame {
  * @on:      state of @op before: the processor that the program has named, or none
  * @cpu:     the processor that runs its compounds; NULL: the loop itself
  * @region:  the compound for which it is suspended, or NULL
+ * @native:  the part that runs natively because that is faster, or NULL
  * @registers: registers of the compound
  * @pc:	     where the compound continues
  * @begun:   the compound has executed something
@@ -77,8 +85,7 @@ struct cosy_task {
 	struct task_frame *top;
 	int error;
 	bool has_colour;
-	bool calling;
-	bool in_ring;
+	uint8_t calling;
 	bool replies;
 	bool received;
 	bool cancelled;
@@ -87,6 +94,7 @@ struct cosy_task {
 	int64_t receive_result;
 	struct cosy_cpu *cpu;
 	struct cosy_region *region;
+	struct cosy_reserved *native;
 	uint64_t *registers;
 	uint32_t pc;
 	bool begun;
@@ -132,6 +140,9 @@ struct cosy_async *cosy_task_cancel(struct cosy_loop *loop, const struct cosy_as
 
 /** cosy_task_only_sends() - note that the receive of a function's reply is not made: the call is its send */
 void cosy_task_only_sends(const struct cosy_async *call);
+
+/** cosy_task_ask_all() - cosy_task_ask() for all functions of a loop; needs the lock, or the ring */
+void cosy_task_ask_all(struct cosy_loop *loop);
 
 /** cosy_task_slot() - return the slot of the function to which an operation belongs: its call */
 uint32_t cosy_task_slot(const struct cosy_async *call);

@@ -81,21 +81,30 @@ static void execute_ring(struct cosy_loop *loop, struct cosy_delivery *delivery)
 	}
 }
 
+/* Return true if the ring has to be entered for calls that wait there. */
+static COSY_ALWAYS_INLINE bool ring_waits(const struct cosy_loop *loop)
+{
+	return !loop->ring.looked && cosy_ring_outstanding(loop) && !cosy_ring_has_done(&loop->ring);
+}
+
 void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery)
 {
-	const struct cosy_ring *ring = &loop->ring;
+	const struct cosy_module *m = &loop->module;
 
-	if (loop->has_ring && (cosy_ring_is_due(ring) ||
-			       (!ring->looked && cosy_ring_outstanding(loop) &&
-				!cosy_ring_has_done(ring))))
+	/* If the module's page has to be entered, too, that tells whether the ring has anything. */
+	if (loop->has_ring && (cosy_ring_is_due(&loop->ring) ||
+			       ((m->looked || !m->inside || !(m->features & COSY_ASYNC_TELLS)) &&
+				ring_waits(loop))))
 		cosy_ring_make(loop);
 	if (cosy_page_submitted(&loop->page))
 		execute_ring(loop, delivery);
 	if (cosy_attempts_pending(loop))
 		cosy_attempts_make(loop);
-	if (loop->module.fd >= 0 && loop->module.inside && !loop->module.looked &&
-	    !cosy_page_done(loop))
+	if (m->fd >= 0 && m->inside && !m->looked && !cosy_page_done(loop)) {
 		cosy_dispatch_module(loop);
+		if (m->page.shared->fired && loop->has_ring && ring_waits(loop))
+			cosy_ring_make(loop);
+	}
 	if (loop->timers.count)
 		cosy_timers_expire(loop);
 }

@@ -41,6 +41,8 @@ enum cosy_mode {
  * @left:     the last runs of a compound of a loop that the module has left for a file, or calls of a
  *	      user function that it could not make; accessed relaxed
  * @skipped:  runs since then that native code has made; accessed relaxed
+ * @waits:    native code of a COSY_ASYNC function waits for a pipe or the like; accessed relaxed
+ * @at_once:  functions of a loop that are continued at once; 0: not known. Accessed relaxed
  */
 struct cosy_reserved {
 	struct cosy_reserved *next;
@@ -53,6 +55,8 @@ struct cosy_reserved {
 	uint8_t moves;
 	uint8_t left;
 	uint16_t skipped;
+	bool waits;
+	uint32_t at_once;
 };
 
 /** enum cosy_moves - whether a compound does the same in each thread of the process */

@@ -26,10 +26,10 @@ void cosy_stats_print(const void *data)
 	const struct cosy_counts *counts = reserved ? reserved->counts : NULL;
 	uint32_t number = region->flags >> COSY_REGION_NUMBER_SHIFT;
 	struct cosy_number line, place, runs, syscalls, entries, upcalls, steps, rests,
-		apart, gained;
+		apart, gained, together;
 	uint64_t ups, stepped, user, entered, native, measured;
 	const char *executor = "native";
-	uint32_t opinion;
+	uint32_t opinion, at_once;
 	bool is_known;
 	int64_t gain;
 
@@ -43,6 +43,7 @@ void cosy_stats_print(const void *data)
 	native = get(&counts->native);
 	measured = get(&counts->measured);
 	opinion = __atomic_load_n(&reserved->verdict.opinion, __ATOMIC_RELAXED);
+	at_once = __atomic_load_n(&reserved->at_once, __ATOMIC_RELAXED);
 	gain = __atomic_load_n(&reserved->verdict.gain, __ATOMIC_RELAXED);
 	is_known = opinion && __atomic_load_n(&reserved->verdict.is_known,
 					      __ATOMIC_RELAXED);
@@ -76,5 +77,6 @@ void cosy_stats_print(const void *data)
 		opinion == COSY_OPINION_GAINS ? " verdict=gains" :
 		cosy_verdict_is_open(&reserved->verdict) ? " verdict=none" : "",
 		is_known ? " gain=" : "", is_known && gain < 0 ? "-" : "",
-		is_known ? cosy_number(&gained, magnitude(gain)) : "", NULL);
+		is_known ? cosy_number(&gained, magnitude(gain)) : "",
+		at_once ? " at-once=" : "", at_once ? cosy_number(&together, at_once) : "", NULL);
 }
