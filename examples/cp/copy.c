@@ -76,11 +76,11 @@ static inline void copy_attributes(struct copy_file *file, int in, int out,
 		fail(file, result);
 }
 
-/* Completes the destination. */
+/* Completes the destination. An incomplete copy does not get the times of the source. */
 static inline void end_destination(struct copy_file *file, int in, int out, bool preserve,
 				   const struct stat *status)
 {
-	if (preserve)
+	if (preserve && file->result == COPY_WAITING)
 		copy_attributes(file, in, out, status);
 	if (close(out) < 0 && file->result == COPY_WAITING)
 		fail(file, COPY_WRITE_FAILED);
@@ -261,9 +261,9 @@ static inline void count(struct copy *copy, ssize_t n)
  */
 static void copy_sparse(struct copy *copy, struct copy_file *file)
 {
-	const off_t size = copy->status.st_size;
 	const int in = copy->in, out = copy->out;
-	off_t at = 0, end = 0;
+	/* If data ends the file, its size is where that ended: files of sysfs have larger ones. */
+	off_t size = copy->status.st_size, at = 0, end = 0;
 	char buffer[CHUNK];
 	ssize_t n = 0, written;
 	size_t room;
@@ -284,8 +284,10 @@ static void copy_sparse(struct copy *copy, struct copy_file *file)
 		}
 		room = end - at < CHUNK ? end - at : CHUNK;
 		n = read(in, buffer, room);
-		if (n <= 0)
+		if (n <= 0) {
+			size = at;
 			break;
+		}
 		written = write_read(in, out, buffer, n);
 		if (written < 0) {
 			fail(file, COPY_WRITE_FAILED);

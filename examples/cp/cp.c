@@ -190,6 +190,19 @@ static bool same_inode(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+/*
+ * Return true if one of the two files, whose own status is @a_status and @b_status, is a link to
+ * the other. Replacing @b by a copy of @a would then remove the file, or the only way to it.
+ */
+static bool points_to(const char *a, const struct stat *a_status, const char *b,
+		      const struct stat *b_status)
+{
+	struct stat of_a, of_b;
+
+	return S_ISLNK(a_status->st_mode) != S_ISLNK(b_status->st_mode) &&
+	       stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && same_inode(&of_a, &of_b);
+}
+
 /* Copies a link, a device, a pipe or a socket itself, without following it. */
 static void copy_special(const char *from, const char *to,
 			 const struct stat *status, const char *target)
@@ -200,14 +213,14 @@ static void copy_special(const char *from, const char *to,
 	if (lstat(to, &there) == 0) {
 		if (options.copy.no_clobber)
 			return;
+		if (same_inode(&there, status) || points_to(from, status, to, &there)) {
+			complain_of_two("%s and %s are the same file", from,
+					to);
+			return;
+		}
 		if (S_ISDIR(there.st_mode)) {
 			complain(0, "cannot overwrite directory %s with non-directory",
 				 to);
-			return;
-		}
-		if (same_inode(&there, status)) {
-			complain_of_two("%s and %s are the same file", from,
-					to);
 			return;
 		}
 		if (unlink(to) < 0) {
