@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 	if (status) {
 		fprintf(stderr, "%s: error: offset %u: %s\n", in, diag.offset,
 			diag.reason);
-	} else if (fflush(stdout)) {
+	} else if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "cosy-dis: standard output: %s\n",
 			strerror(errno));
 		status = -1;

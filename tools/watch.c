@@ -145,7 +145,7 @@ void watch_clear(const struct watch *watch)
 
 void watch_flush(const struct watch *watch)
 {
-	if (!fflush(stdout))
+	if (!fflush(stdout) && !ferror(stdout))
 		return;
 	/* As for other programs, a closed pipe is no error. */
 	if (errno == EPIPE)

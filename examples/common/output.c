@@ -6,12 +6,17 @@
 
 #include <errno.h>
 #include <error.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 void output_finish(int status, int trouble)
 {
-	if (fclose(stdout) != 0)
+	/* After output was lost, fclose() succeeds if there is no more of it. */
+	const bool lost = ferror(stdout);
+
+	errno = 0;
+	if (fclose(stdout) != 0 || lost)
 		error(trouble, errno, "write error");
 	exit(status);
 }
