@@ -21,6 +21,8 @@
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/Stmt.h"
 #include "clang/AST/StmtCXX.h"
+#include "clang/AST/StmtOpenMP.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace clang;
 using llvm::StringRef;
@@ -31,23 +33,28 @@ namespace {
 
 class BatchCheck {
 public:
-  BatchCheck(FunctionDecl &F, Frontend &FE) : F(F), FE(FE), Ctx(FE.context()) {}
+  BatchCheck(Decl &Function, Frontend &FE)
+      : Function(Function), FE(FE), Ctx(FE.context()) {}
 
-  void check() {
-    findMarkers(F.getBody(), nullptr);
+  void check(ArrayRef<ParmVarDecl *> Parameters) {
+    findMarkers(Function.getBody(), nullptr);
     for (auto [Start, Loop] : Starts)
       if (isCandidate(Loop))
         markStep(Loop, Start->getBeginLoc(), Loops[Loop] = ++LastId);
     if (Loops.empty())
       return;
-    for (ParmVarDecl *P : F.parameters())
+    for (ParmVarDecl *P : Parameters)
       annotate(*P, 0);
-    visitVariables(F.getBody(), nullptr, 0);
+    visitVariables(Function.getBody(), nullptr, 0);
     if (!Endless.empty())
-      replaceEndless(*F.getBody());
+      replaceEndless(*Function.getBody());
   }
 
 private:
+  bool isDependent() const {
+    return Decl::castToDeclContext(&Function)->isDependentContext();
+  }
+
   void error(const Stmt &S, StringRef Text) {
     FE.error(S.getBeginLoc(), S.getSourceRange(), Text);
   }
@@ -69,14 +76,18 @@ private:
   void findMarkers(Stmt *S, Stmt *Loop) {
     if (!S)
       return;
-    if (auto *L = dyn_cast<LambdaExpr>(S))
-      return BatchCheck(*L->getCallOperator(), FE).check();
+    if (isa<LambdaExpr>(S)) // another function
+      return;
+    if (auto *C = dyn_cast<CapturedStmt>(S))
+      return findMarkers(C->getCapturedStmt(), Loop);
+    llvm::SaveAndRestore Directive(
+        InDirective, InDirective || isa<OMPExecutableDirective>(S));
     if (auto *Call = dyn_cast<CallExpr>(S))
       if (FunctionDecl *Callee = Call->getDirectCallee();
           Callee && Callee->getIdentifier()) {
         if (Callee->getName() == BatchMarker && Call->getNumArgs() == 2)
           return marker(*Call, Loop);
-        if (Callee->getName() == StartMarker && Loop)
+        if (Callee->getName() == StartMarker && Loop && !InDirective)
           Starts.push_back({Call, Loop});
       }
     Stmt *Body = bodyOf(S);
@@ -87,7 +98,7 @@ private:
   /// \returns true if \p Loop, which contains a region but no COSY_BATCH, may
   /// be split. Batch.cpp finds out whether it contains further regions.
   bool isCandidate(Stmt *Loop) {
-    if (!FE.optimizes() || !stepMarker() || F.isDependentContext() ||
+    if (!FE.optimizes() || !stepMarker() || isDependent() ||
         Loops.count(Loop) || isa<CXXForRangeStmt>(Loop) ||
         containsObject(Loop, nullptr))
       return false;
@@ -109,7 +120,10 @@ private:
     if (!stepMarker())
       return error(Call, "COSY_BATCH needs cosy.h to be included outside of "
                          "namespaces and functions");
-    if (F.isDependentContext())
+    if (InDirective)
+      return error(Call, "COSY_BATCH in the statement of an OpenMP directive; "
+                         "move the loop to a function that it calls");
+    if (isDependent())
       return error(Call, "COSY_BATCH in a template; move the loop to a "
                          "function that is not a template");
     if (!Loop)
@@ -284,13 +298,14 @@ private:
     V.addAttr(AnnotateAttr::CreateImplicit(Ctx, Text, nullptr, 0));
   }
 
-  FunctionDecl &F;
+  Decl &Function; ///< a function or a block
   Frontend &FE;
   ASTContext &Ctx;
   /// The numbers of loops with a COSY_BATCH, or that may be split without it.
   llvm::DenseMap<Stmt *, unsigned> Loops;
   /// The regions in loops, with the innermost loop around each.
   llvm::SmallVector<std::pair<CallExpr *, Stmt *>, 4> Starts;
+  bool InDirective = false; ///< in the statement of an OpenMP directive
   /// Loops that never end by their condition, and the same as for loops. C lets
   /// such a loop spin only if the condition is constant, and with a marker it
   /// would not be.
@@ -300,6 +315,9 @@ private:
 
 } // namespace
 
-void checkBatches(FunctionDecl &F, Frontend &FE) { BatchCheck(F, FE).check(); }
+void checkBatches(Decl &Function, ArrayRef<ParmVarDecl *> Parameters,
+                  Frontend &FE) {
+  BatchCheck(Function, FE).check(Parameters);
+}
 
 } // namespace cosy

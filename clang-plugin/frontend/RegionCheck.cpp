@@ -17,10 +17,9 @@
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Decl.h"
 #include "clang/AST/DeclCXX.h"
-#include "clang/AST/DeclFriend.h"
-#include "clang/AST/DeclTemplate.h"
 #include "clang/AST/Expr.h"
 #include "clang/AST/ExprCXX.h"
+#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/AST/Stmt.h"
 #include "clang/Lex/Lexer.h"
 #include "clang/Lex/PPCallbacks.h"
@@ -80,12 +79,8 @@ private:
     if (auto *L = dyn_cast<LambdaExpr>(S)) {
       for (Expr *Init : L->capture_inits())
         visit(Init, nullptr);
-      return BodyCheck(FE).check(L->getBody());
+      return;
     }
-    if (auto *B = dyn_cast<BlockExpr>(S))
-      return BodyCheck(FE).check(B->getBody());
-    if (auto *D = dyn_cast<DeclStmt>(S))
-      checkLocalClasses(*D);
     if (Open && MayStop)
       checkCleanup(S);
     if (StringRef Name = markerName(S); !Name.empty()) {
@@ -119,19 +114,6 @@ private:
       return visit(C->getCallee(), Block);
     for (Stmt *Child : S->children())
       visit(Child, nullptr);
-  }
-
-  /// Checks the member functions of the classes that \p S declares.
-  void checkLocalClasses(const DeclStmt &S) {
-    SmallVector<Decl *, 4> Work(S.decl_begin(), S.decl_end());
-    while (!Work.empty()) {
-      Decl *D = Work.pop_back_val();
-      if (auto *R = dyn_cast<CXXRecordDecl>(D))
-        Work.append(R->decls_begin(), R->decls_end());
-      else if (auto *F = dyn_cast<FunctionDecl>(D);
-               F && F->doesThisDeclarationHaveABody())
-        BodyCheck(FE).check(F->getBody());
-    }
   }
 
   void marker(CallExpr *Call, bool IsStart, CompoundStmt *Block) {
@@ -304,7 +286,11 @@ private:
   CompilerInstance &CI;
 };
 
-class RegionCheck : public ASTConsumer {
+/// Checks all functions of a translation unit, also those within functions and
+/// other expressions. Inner functions come first, so that the innermost region
+/// around a place is the first one.
+class RegionCheck : public ASTConsumer,
+                    public RecursiveASTVisitor<RegionCheck> {
 public:
   RegionCheck(CompilerInstance &CI, std::unique_ptr<Frontend> FE)
       : CI(CI), FE(std::move(FE)) {
@@ -312,60 +298,72 @@ public:
   }
 
   bool HandleTopLevelDecl(DeclGroupRef Group) override {
-    IdentifierTable &Names = CI.getPreprocessor().getIdentifierTable();
-    HasBatches = Names.find(BatchMarker) != Names.end();
-    HasCoroutines = Names.find(SpawnFunction) != Names.end();
-    if (HasBatches || HasCoroutines ||
-        Names.find("COSY_FUNCTION") != Names.end() ||
-        llvm::any_of(AllMarkers,
-                     [&](auto *M) { return Names.find(*M) != Names.end(); }))
+    HasBatches = HasBatches || isKnown(BatchMarker);
+    HasCoroutines = HasCoroutines || isKnown(SpawnFunction);
+    HasMarkers = HasMarkers || isKnown("COSY_FUNCTION") ||
+                 llvm::any_of(AllMarkers, [&](auto *M) { return isKnown(*M); });
+    if (HasBatches || HasCoroutines || HasMarkers)
       for (Decl *D : Group)
-        visit(D);
+        TraverseDecl(D);
+    return true;
+  }
+
+  bool shouldTraversePostOrder() const { return true; }
+  bool shouldWalkTypesOfTypeLocs() const { return false; }
+
+  bool VisitFunctionDecl(FunctionDecl *F) {
+    if (HasCoroutines)
+      checkCoroutines(*F, *FE);
+    checkFunctionDecl(*F);
+    if (F->doesThisDeclarationHaveABody() && F->getBody())
+      checkFunctionBody(*F);
+    return true;
+  }
+  bool VisitLambdaExpr(LambdaExpr *L) {
+    checkFunctionBody(*L->getCallOperator());
+    return true;
+  }
+  bool VisitBlockDecl(BlockDecl *B) {
+    checkBody(*B, B->parameters());
+    return true;
+  }
+  bool VisitVarDecl(VarDecl *V) {
+    if (HasCoroutines && V->isFileVarDecl())
+      checkCoroutines(*V, *FE);
     return true;
   }
 
 private:
-  void visit(Decl *D) {
-    if (auto *T = dyn_cast<TemplateDecl>(D); T && T->getTemplatedDecl())
-      D = T->getTemplatedDecl();
-    if (auto *F = dyn_cast<FriendDecl>(D); F && F->getFriendDecl())
-      return visit(F->getFriendDecl());
-    if (HasCoroutines)
-      checkCoroutines(*D, *FE);
-    if (auto *F = dyn_cast<FunctionDecl>(D)) {
-      checkFunctionDecl(*F);
-      if (F->doesThisDeclarationHaveABody() && F->getBody())
-        checkBody(*F);
-      return;
-    }
-    if (auto *V = dyn_cast<VarDecl>(D))
-      visitLambdas(V->getInit());
-    if (isa<NamespaceDecl>(D) || isa<LinkageSpecDecl>(D) || isa<RecordDecl>(D))
-      for (Decl *Child : cast<DeclContext>(D)->decls())
-        visit(Child);
+  /// \returns true if the source or a precompiled header contains \p Name.
+  bool isKnown(StringRef Name) {
+    IdentifierTable &Names = CI.getPreprocessor().getIdentifierTable();
+    IdentifierInfoLookup *Precompiled = Names.getExternalIdentifierLookup();
+    return Names.find(Name) != Names.end() ||
+           (Precompiled && Precompiled->get(Name));
   }
 
-  void checkBody(FunctionDecl &F) {
-    BodyCheck(*FE).check(F.getBody());
+  void checkFunctionBody(FunctionDecl &F) {
+    if (checkBody(F, F.parameters()))
+      FE->annotateWarnings(F);
+  }
+
+  /// \returns false if the body has been checked before: that of a method of a
+  /// local class, when the function is instantiated.
+  bool checkBody(Decl &Function, ArrayRef<ParmVarDecl *> Parameters) {
+    if (!Checked.insert(Function.getBody()).second)
+      return false;
+    BodyCheck(*FE).check(Function.getBody());
     if (HasBatches)
-      checkBatches(F, *FE);
-    FE->annotateWarnings(F);
-  }
-
-  /// Checks the bodies of lambdas outside of all functions.
-  void visitLambdas(Stmt *S) {
-    if (!S)
-      return;
-    if (auto *L = dyn_cast<LambdaExpr>(S))
-      return checkBody(*L->getCallOperator());
-    for (Stmt *Child : S->children())
-      visitLambdas(Child);
+      checkBatches(Function, Parameters, *FE);
+    return true;
   }
 
   CompilerInstance &CI;
   std::unique_ptr<Frontend> FE;
-  bool HasBatches = false;    ///< the source may contain a COSY_BATCH
-  bool HasCoroutines = false; ///< and a COSY_ASYNC
+  llvm::DenseSet<const Stmt *> Checked; ///< bodies
+  bool HasBatches = false;              ///< the source may contain a COSY_BATCH
+  bool HasCoroutines = false;           ///< and a COSY_ASYNC
+  bool HasMarkers = false;              ///< and other markers
 };
 
 } // namespace
