@@ -71,11 +71,17 @@ stage() {
 # `lock` to its descriptor. Processes that have the descriptor open hold the lock.
 take_lock() {
 	mkdir -p "$(dirname "$1")"
-	exec {lock}>"$1"
-	if ! flock -n "$lock"; then
-		warn "waiting for $2"
-		flock "$lock"
-	fi
+	while :; do
+		exec {lock}>"$1"
+		if ! flock -n "$lock"; then
+			warn "waiting for $2"
+			flock "$lock"
+		fi
+		# The file may have been removed by `./cosy clean` meanwhile.
+		[[ ! $1 -ef /proc/self/fd/$lock ]] || break
+		exec {lock}>&-
+		mkdir -p "$(dirname "$1")"
+	done
 }
 
 # locked FILE WHAT COMMAND... - run COMMAND while holding FILE's lock.
