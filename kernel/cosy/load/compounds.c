@@ -30,9 +30,10 @@ MODULE_PARM_DESC(max_loads,
 		 "compounds that one open file may hold (default 4096)");
 
 /*
- * Handles begin at the time of insmod: more nanoseconds pass than compounds are loaded. So they do not
- * repeat if the module is loaded again, and a process whose descriptor was closed meanwhile does not
- * run another compound. The compounds of a file are found by what a handle is above the first one.
+ * Handles begin at the time of insmod: more nanoseconds pass than compounds are loaded. So they do
+ * not repeat if the module is loaded again, and a process whose descriptor was closed meanwhile
+ * does not run another compound. The compounds of a file are found by what a handle is above the
+ * first one.
  */
 static u64 cosy_first_handle __ro_after_init;
 static atomic64_t cosy_last_handle;

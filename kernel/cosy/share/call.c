@@ -143,8 +143,8 @@ static long cosy_share_nested(struct cosy_share *share, u32 nr, const u64 *args)
 }
 
 /*
- * epoll_ctl() of an epoll of the process. The call finds both descriptors in one table, in which no other
- * place need be free.
+ * epoll_ctl() of an epoll of the process. The call finds both descriptors in one table, in which no
+ * other place need be free.
  */
 static long cosy_share_control(struct cosy_share *share, u64 *args)
 {

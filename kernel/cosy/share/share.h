@@ -60,8 +60,8 @@ struct cosy_share {
 };
 
 /*
- * The place in the table that no descriptor has: during epoll_ctl(), an epoll of the process is there.
- * So this call needs no free place.
+ * The place in the table that no descriptor has: during epoll_ctl(), an epoll of the process is
+ * there. So this call needs no free place.
  */
 #define COSY_SHARE_LENT	0u
 

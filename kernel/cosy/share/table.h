@@ -26,7 +26,7 @@
  * @fdt: the table
  * @fd:	 the number in it
  *
- * Return: the file, or NULL; also for COSY_SHARE_LENT, where the table has no reference to its file.
+ * Return: the file, or NULL; also for COSY_SHARE_LENT, where the table holds no reference.
  */
 static __always_inline struct file *cosy_table_file(const struct fdtable *fdt, unsigned int fd)
 {

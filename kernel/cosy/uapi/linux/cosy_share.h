@@ -62,13 +62,14 @@ struct cosy_share_create {
  * with the structure, and the results, of a single call of the device. See linux/cosy.h.
  *
  * Arguments that are descriptors must be of this share; a directory may be AT_FDCWD. The argument
- * of dup() may be a descriptor of the process's table: dup() then copies it into the share. The first
- * argument of epoll_ctl() may be one, too: an epoll of the process then watches a descriptor of the
- * share, which needs no free place. Numbers of descriptors in memory are not translated.
+ * of dup() may be a descriptor of the process's table: dup() then copies it into the share. The
+ * first argument of epoll_ctl() may be one, too: an epoll of the process then watches a descriptor
+ * of the share, which needs no free place. Numbers of descriptors in memory are not translated.
  *
  * The result is that of the system call. A new descriptor is one of the share. Further results are
  * EBADF (a descriptor is not of this share) and EMFILE (the share has @max descriptors, or
- * RLIMIT_NOFILE - 1: each has a place for that epoll). A call that a signal has interrupted is made again, as without a share.
+ * RLIMIT_NOFILE - 1: each has a place for that epoll). A call that a signal has interrupted is made
+ * again, as without a share.
  *
  * COSY_CALL_LEFT with COSY_CALL_TRACED or COSY_CALL_FILTERED: the call was not made, because the
  * thread is traced, its system calls are audited, or a seccomp filter returns anything but ALLOW
