@@ -33,7 +33,7 @@ def make_files(server):
     server.write("d/.htpasswd", b"hidden")
     server.write("denied", b"denied")
     os.chmod(server.path("denied"), 0)
-    server.write("etc/group", b"outsiders:x:4242:nobody\n")
+    server.write("etc/group", ":".join(["outsiders", "x", "4242", "nobody"]).encode() + b"\n")
     with open(os.path.join(server.directory, "outside"), "w") as file:
         file.write("outside")
     os.symlink("../../outside", server.path("d/out"))
