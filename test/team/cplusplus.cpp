@@ -158,7 +158,10 @@ void rejections(cosy::team &team) {
   for (uint64_t i = 1; i <= Colours; i++)
     cosy::spawn(team, i * 64, rejected());
   team.wait();
+  // With the sanitizer, a team remembers all colours.
+#if !__has_feature(thread_sanitizer)
   CHECK(team.info().colours < Colours / 2);
+#endif
 }
 
 void pending(cosy::team &team) {
