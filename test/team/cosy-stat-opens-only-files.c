@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * `cosy stat` opens nothing but regular files, however a process names what it has open: opening a device may
- * have effects. Here a pipe has the name of a team's file, as it is on a mount that nobody can reach.
+ * have effects. Here a pipe has the name of a team's file, as it is on a mount that cannot be reached.
  */
 // REQUIRES: root, mount-namespace
 // RUN: %compile
