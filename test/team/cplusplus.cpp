@@ -160,10 +160,7 @@ void rejections(cosy::team &team) {
   team.wait();
   // With the sanitizer, a team remembers all colours.
 #if !__has_feature(thread_sanitizer)
-#if !__has_feature(thread_sanitizer)
-  // With it, a team remembers all colours.
   CHECK(team.info().colours < Colours / 2);
-#endif
 #endif
 }
 
