@@ -432,6 +432,10 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
     deferToLinkStep(M);
   if (!Options.BatchCheck && !M.getNamedGlobal("llvm.global.annotations") &&
       !M.getFunction(BatchMarker) && !M.getFunction(BatchStepMarker) &&
+      none_of(M,
+              [](const Function &F) {
+                return F.getIntrinsicID() == Intrinsic::var_annotation;
+              }) &&
       none_of(AllMarkers,
               [&](const StringLiteral *Name) { return M.getFunction(*Name); }))
     return addCoverage(M, MAM) ? PreservedAnalyses::none()

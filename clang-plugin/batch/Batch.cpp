@@ -382,21 +382,30 @@ void LoopCheck::explainMissed(Function &F) const {
 // The markers
 //===----------------------------------------------------------------------===//
 
+/// \returns the variable that \p CI annotates for the split of a loop, with its
+/// note, or null.
+static Value *readNote(const CallInst &CI, VariableNote &Note) {
+  auto *II = dyn_cast<IntrinsicInst>(&CI);
+  if (!II || II->getIntrinsicID() != Intrinsic::var_annotation)
+    return nullptr;
+  StringRef Text = annotationText(II->getArgOperand(1));
+  if (!Text.consume_front(BatchVariableAnnotation) ||
+      Text.consumeInteger(10, Note.Id) || !Text.consume_front(":"))
+    return nullptr;
+  Note.Name = Text;
+  return II->getArgOperand(0)->stripPointerCasts();
+}
+
 /// Reads and removes the annotations of the variables of \p F.
 static VariableNotes readNotes(Function &F) {
   VariableNotes Notes;
   for (Instruction &I : make_early_inc_range(instructions(F))) {
-    auto *II = dyn_cast<IntrinsicInst>(&I);
-    if (!II || II->getIntrinsicID() != Intrinsic::var_annotation)
-      continue;
-    StringRef Text = annotationText(II->getArgOperand(1));
+    auto *CI = dyn_cast<CallInst>(&I);
     VariableNote Note;
-    if (!Text.consume_front(BatchVariableAnnotation) ||
-        Text.consumeInteger(10, Note.Id) || !Text.consume_front(":"))
-      continue;
-    Note.Name = Text;
-    Notes[II->getArgOperand(0)->stripPointerCasts()] = Note;
-    II->eraseFromParent();
+    if (Value *Variable = CI ? readNote(*CI, Note) : nullptr) {
+      Notes[Variable] = Note;
+      CI->eraseFromParent();
+    }
   }
   return Notes;
 }
@@ -430,6 +439,15 @@ bool removeBatchMarkers(Module &M) {
   bool Any = false;
   for (Function *F : functionsWithMarkers(M))
     Any |= removeBatchMarkers(*F);
+  // clang emits no marker for a loop that is never reached, but the notes.
+  VariableNote Note;
+  for (Function &F : M)
+    if (F.getIntrinsicID() == Intrinsic::var_annotation)
+      for (CallInst *CI : callsOf(F))
+        if (readNote(*CI, Note)) {
+          CI->eraseFromParent();
+          Any = true;
+        }
   for (StringRef Name : {StringRef(BatchMarker), StringRef(BatchStepMarker)})
     if (Function *F = M.getFunction(Name); F && F->use_empty())
       F->eraseFromParent();
