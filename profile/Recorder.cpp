@@ -55,6 +55,9 @@ constexpr int Batches = 10, CallsPerBatch = 200;
 /// The CPU time of a measurement if the clock is coarse.
 constexpr uint64_t CoarseNanoseconds = 100000000;
 
+/// The bytes of stacks that are kept. Programs need a few MB.
+constexpr size_t MaxStackBytes = 512 << 20;
+
 volatile sig_atomic_t StopRequested;
 
 void requestStop(int) { StopRequested = 1; }
@@ -176,6 +179,8 @@ private:
   std::set<uint32_t> Processes;
   bool Progress = isatty(STDERR_FILENO);
   uint64_t Shown = 0;
+  /// The bytes of Result.Stacks, and the stacks that were too many.
+  uint64_t StackBytes = 0, LostStacks = 0;
 };
 
 Recorder::Recorder() {
@@ -408,6 +413,11 @@ void Recorder::handleSample(const unsigned char *Data, size_t Size) {
     memcpy(&Copy.Head, Data, HeadSize);
     if (Copy.Head.bytes > Size - HeadSize)
       return;
+    if (StackBytes + Copy.Head.bytes > MaxStackBytes) {
+      ++LostStacks;
+      return;
+    }
+    StackBytes += Copy.Head.bytes;
     Copy.Bytes.assign(Data + HeadSize, Data + HeadSize + Copy.Head.bytes);
     Event.Kind = ProcessEvent::Stack;
     Result.Stacks.push_back(std::move(Copy));
@@ -452,8 +462,7 @@ Recording Recorder::runCommand(char **Command) {
   close(Go[0]);
   close(Failed[1]);
   // The terminal sends these signals to the command, too, which handles them.
-  signal(SIGINT, SIG_IGN);
-  signal(SIGQUIT, SIG_IGN);
+  auto Interrupt = signal(SIGINT, SIG_IGN), Quit = signal(SIGQUIT, SIG_IGN);
   Processes.insert(Child);
   addThread(Child, ProgramOfChild);
   if (write(Go[1], "", 1) != 1)
@@ -483,15 +492,18 @@ Recording Recorder::runCommand(char **Command) {
       break;
     usleep(10000);
   }
+  // What follows needs this process only.
+  signal(SIGINT, Interrupt);
+  signal(SIGQUIT, Quit);
   collect();
   return std::move(Result);
 }
 
 Recording Recorder::watchProcess(pid_t Pid, int PidFd) {
-  struct sigaction Action = {};
+  struct sigaction Action = {}, Interrupt, Terminate;
   Action.sa_handler = requestStop;
-  sigaction(SIGINT, &Action, nullptr);
-  sigaction(SIGTERM, &Action, nullptr);
+  sigaction(SIGINT, &Action, &Interrupt);
+  sigaction(SIGTERM, &Action, &Terminate);
   std::string Directory = "/proc/" + std::to_string(Pid);
   profile_program Counts = {};
   Counts.tgid = Pid;
@@ -548,6 +560,9 @@ Recording Recorder::watchProcess(pid_t Pid, int PidFd) {
   }
   showProgress(true);
   Result.Interrupted = StopRequested;
+  // A second one ends the report.
+  sigaction(SIGINT, &Interrupt, nullptr);
+  sigaction(SIGTERM, &Terminate, nullptr);
   close(PidFd);
   collect();
   return std::move(Result);
@@ -606,6 +621,7 @@ void Recorder::collect() {
   }
   for (uint32_t What = 0; What < PROFILE_LOST_COUNTERS; ++What)
     bpf_map_lookup_elem(mapFd("lost"), &What, &Result.Lost[What]);
+  Result.Lost[PROFILE_LOST_PLACES] += LostStacks;
   orderEvents();
 }
 

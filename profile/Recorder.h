@@ -37,7 +37,7 @@ using AddressSpace = std::vector<Mapping>;
 
 /// The stack of one place.
 struct StackCopy {
-  profile_stack Head;
+  profile_stack_head Head;
   std::vector<unsigned char> Bytes;
 };
 

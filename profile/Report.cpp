@@ -70,6 +70,8 @@ std::vector<std::string> cosy::warnings(const Recording &Recording) {
       "threads were not recorded: too many threads");
   Add(Recording.Lost[PROFILE_LOST_COMPAT],
       "calls of 32-bit code were not recorded");
+  Add(Recording.Lost[PROFILE_LOST_PLACES],
+      "calls are of unknown functions: too many different stacks");
   Add(Recording.LostRecords,
       "records were lost: the functions of some places may be missing");
   return Result;

@@ -12,6 +12,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace llvm::dwarf;
@@ -36,6 +40,21 @@ auto unwindTable(const Entry *E, long) -> decltype(Table::create(E)) {
   return Table::create(E);
 }
 
+/// Open a file if it is regular. Since it was mapped, its name may have got
+/// another file: a pipe would block this process, and opening a device can
+/// have effects.
+int openRegular(const std::string &Path) {
+  int Found = open(Path.c_str(), O_PATH | O_CLOEXEC), Result = -1;
+  struct stat Status;
+  if (Found < 0)
+    return -1;
+  if (!fstat(Found, &Status) && S_ISREG(Status.st_mode))
+    Result = open(("/proc/self/fd/" + std::to_string(Found)).c_str(),
+                  O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  close(Found);
+  return Result;
+}
+
 } // namespace
 
 struct Unwinder::Registers {
@@ -55,6 +74,9 @@ struct Unwinder::Module {
   };
 
   std::string Path;
+  /// The open file and its name in /proc, which the symbolizer opens, too.
+  int Descriptor = -1;
+  std::string OpenPath;
   object::OwningBinary<object::ObjectFile> File;
   std::unique_ptr<DWARFContext> Context;
   std::vector<Segment> Segments;
@@ -63,7 +85,11 @@ struct Unwinder::Module {
   bool IsGo = false;
 
   explicit Module(const std::string &Path) : Path(Path) {
-    auto Opened = object::ObjectFile::createObjectFile(Path);
+    Descriptor = openRegular(Path);
+    if (Descriptor < 0)
+      return;
+    OpenPath = "/proc/self/fd/" + std::to_string(Descriptor);
+    auto Opened = object::ObjectFile::createObjectFile(OpenPath);
     if (!Opened) {
       consumeError(Opened.takeError());
       return;
@@ -95,6 +121,12 @@ struct Unwinder::Module {
     llvm::sort(Functions, [](const FDE *A, const FDE *B) {
       return A->getInitialLocation() < B->getInitialLocation();
     });
+  }
+
+  Module(const Module &) = delete;
+  ~Module() {
+    if (Descriptor >= 0)
+      close(Descriptor);
   }
 
   void addFunctions(Expected<const DWARFDebugFrame *> Section) {
@@ -130,7 +162,14 @@ struct Unwinder::Module {
   }
 };
 
-Unwinder::Unwinder() = default;
+/// Each file stays open until its symbols are not needed any more.
+Unwinder::Unwinder() {
+  rlimit Limit;
+  if (!getrlimit(RLIMIT_NOFILE, &Limit)) {
+    Limit.rlim_cur = Limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &Limit);
+  }
+}
 Unwinder::~Unwinder() = default;
 
 Unwinder::Module &Unwinder::moduleOf(const std::string &Path) {
@@ -155,7 +194,7 @@ unsigned Unwinder::addressOf(Module &Module, uint64_t Address) {
     New.Function = Function->getInitialLocation();
   if (Module.Context) {
     auto Inlined = Symbolizer.symbolizeInlinedCode(
-        Module.Path, {Inside, object::SectionedAddress::UndefSection});
+        Module.OpenPath, {Inside, object::SectionedAddress::UndefSection});
     if (!Inlined) {
       consumeError(Inlined.takeError());
     } else {
@@ -233,7 +272,7 @@ std::vector<unsigned> Unwinder::unwind(const StackCopy &Stack,
                                        const AddressSpace &Space) {
   std::vector<unsigned> Result;
   Registers Registers;
-  const profile_stack &Head = Stack.Head;
+  const profile_stack_head &Head = Stack.Head;
   Registers.set(RBX, Head.bx);
   Registers.set(RBP, Head.bp);
   Registers.set(RSP, Head.sp);

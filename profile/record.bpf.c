@@ -240,33 +240,41 @@ static void send_stack(void *ctx, const struct pt_regs *regs, struct scratch *sc
 	struct profile_stack *stack = &scratch->stack;
 	__u64 bytes;
 	__u8 sent = 1;
+	long error;
 
 	if (bpf_map_lookup_elem(&places, &key))
 		return;
-	stack->event.type = PROFILE_STACK;
-	stack->event.program = thread->program;
-	stack->event.tgid = tgid;
-	stack->event.nr = thread->nr;
-	stack->event.time = bpf_ktime_get_ns();
-	stack->place = thread->place;
-	stack->ip = regs->ip;
-	stack->sp = regs->sp;
-	stack->bp = regs->bp;
-	stack->bx = regs->bx;
-	stack->r12 = regs->r12;
-	stack->r13 = regs->r13;
-	stack->r14 = regs->r14;
-	stack->r15 = regs->r15;
+	/* Another thread has sent it meanwhile, or the map is full: then it would be sent at each call. */
+	error = bpf_map_update_elem(&places, &key, &sent, BPF_NOEXIST);
+	if (error) {
+		if (error != -EEXIST)
+			count_lost(PROFILE_LOST_PLACES);
+		return;
+	}
+	stack->head.event.type = PROFILE_STACK;
+	stack->head.event.program = thread->program;
+	stack->head.event.tgid = tgid;
+	stack->head.event.nr = thread->nr;
+	stack->head.event.time = bpf_ktime_get_ns();
+	stack->head.place = thread->place;
+	stack->head.ip = regs->ip;
+	stack->head.sp = regs->sp;
+	stack->head.bp = regs->bp;
+	stack->head.bx = regs->bx;
+	stack->head.r12 = regs->r12;
+	stack->head.r13 = regs->r13;
+	stack->head.r14 = regs->r14;
+	stack->head.r15 = regs->r15;
 	scratch->sp = regs->sp;
 	scratch->chunks = 0;
 	bpf_loop(PROFILE_STACK_CHUNKS, copy_chunk, &scratch, 0);
 	bytes = scratch->chunks * PROFILE_CHUNK;
 	if (bytes > sizeof(stack->stack))
 		return;
-	stack->bytes = bytes;
-	if (!bpf_perf_event_output(ctx, &events, BPF_F_CURRENT_CPU, stack,
-				   __builtin_offsetof(struct profile_stack, stack) + bytes))
-		bpf_map_update_elem(&places, &key, &sent, BPF_ANY);
+	stack->head.bytes = bytes;
+	if (bpf_perf_event_output(ctx, &events, BPF_F_CURRENT_CPU, stack,
+				  __builtin_offsetof(struct profile_stack, stack) + bytes))
+		bpf_map_delete_elem(&places, &key);
 }
 
 static long find_slash(__u32 i, void *context)

@@ -92,11 +92,15 @@ struct profile_exec {
 	char arguments[PROFILE_ARGUMENTS];
 };
 
-struct profile_stack {
+struct profile_stack_head {
 	struct profile_event event;
 	__u64 place;
 	__u64 ip, sp, bp, bx, r12, r13, r14, r15;
-	__u64 bytes;		/* bytes of @stack that are used */
+	__u64 bytes;		/* bytes of the stack that follow */
+};
+
+struct profile_stack {
+	struct profile_stack_head head;
 	unsigned char stack[PROFILE_STACK_CHUNKS * PROFILE_CHUNK];
 };
 
@@ -106,6 +110,7 @@ enum profile_lost {
 	PROFILE_LOST_PROGRAMS,	/* programs beyond PROFILE_MAX_PROGRAMS */
 	PROFILE_LOST_THREADS,	/* threads beyond PROFILE_MAX_THREADS */
 	PROFILE_LOST_COMPAT,	/* 32-bit calls */
+	PROFILE_LOST_PLACES,	/* calls whose stack is beyond PROFILE_MAX_PLACES, or too many bytes */
 	PROFILE_LOST_COUNTERS
 };
 

@@ -22,6 +22,11 @@ name=$(printf '/tmp/x\033[31my')
 cp ./static "$name"
 $cosy profile "$name" /etc/hostname >name.out 2>name.err
 
+# What is not a regular file any more is not opened: a pipe would block.
+cp ./static /tmp/replaced
+timeout 300 $cosy profile sh -c '/tmp/replaced /etc/hostname; rm /tmp/replaced; mkfifo /tmp/replaced' >replaced.out 2>replaced.err
+echo "replaced: $?"
+
 # The report cannot be written, and does not get into the other file.
 $cosy profile --json closed.json true 2>&-
 echo "closed: $?"
