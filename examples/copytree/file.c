@@ -116,6 +116,7 @@ static void done_close(struct cosy_async *op)
 	/* The descriptor is closed even if close(2) failed. */
 	job->out = -1;
 	if (op->result < 0) {
+		unlink(job->to);
 		fail(job, "error writing %s", job->to);
 		return;
 	}
