@@ -196,7 +196,7 @@ private:
                      SourceLocation Loc, unsigned Id) {
     Expr *Cond = withoutMarker(L.getCond());
     bool Again;
-    if (!Ctx.getLangOpts().CPlusPlus &&
+    if (!Ctx.getLangOpts().CPlusPlus && !Cond->HasSideEffects(Ctx) &&
         Cond->EvaluateAsBooleanCondition(Again, Ctx) && Again)
       Endless[&L] = new (Ctx)
           ForStmt(Ctx, nullptr, nullptr, nullptr, withMarker(nullptr, Loc, Id),
