@@ -32,14 +32,21 @@ static Value *dispatchesOn(BasicBlock &BB) {
   return IsPrivate ? Slot : nullptr;
 }
 
-/// The constant that \p Slot contains at the end of \p BB, or null.
-static ConstantInt *lastStore(BasicBlock *BB, Value *Slot) {
+/// The constant that the switch at the end of \p Dispatch finds in \p Slot if
+/// it comes from the end of \p BB, or null. A store of another type sets a part
+/// of it, or more.
+static ConstantInt *lastStore(BasicBlock *BB, Value *Slot,
+                              const BasicBlock &Dispatch) {
+  auto *S = cast<SwitchInst>(Dispatch.getTerminator());
+  const Type *Ty = S->getCondition()->getType();
   constexpr unsigned MaxBlocks = 16;
   for (unsigned N = 0; BB && N < MaxBlocks; ++N) {
     for (Instruction &I : reverse(*BB))
       if (auto *St = dyn_cast<StoreInst>(&I);
           St && St->getPointerOperand() == Slot)
-        return dyn_cast<ConstantInt>(St->getValueOperand());
+        return St->getValueOperand()->getType() == Ty
+                   ? dyn_cast<ConstantInt>(St->getValueOperand())
+                   : nullptr;
     BB = BB->getSinglePredecessor();
   }
   return nullptr;
@@ -98,7 +105,8 @@ static bool copyScopeEnd(BranchInst &Br, VariableTest IsOfProgram) {
       return false;
     To = Next->getSuccessor(0);
   }
-  if (To == First || IsOfProgram(Slot) || !lastStore(Br.getParent(), Slot) ||
+  if (To == First || IsOfProgram(Slot) ||
+      !lastStore(Br.getParent(), Slot, *To) ||
       any_of(Slot->users(), [&](User *U) {
         auto *St = dyn_cast<StoreInst>(U);
         return St && Seen.count(St->getParent());
@@ -108,6 +116,8 @@ static bool copyScopeEnd(BranchInst &Br, VariableTest IsOfProgram) {
   BasicBlock *Copy = CloneBasicBlock(First, Map, ".end", Br.getFunction());
   SmallVector<BasicBlock *, 1> List{Copy};
   remapInstructionsInBlocks(List, Map);
+  for (PHINode &Phi : Copy->getSingleSuccessor()->phis())
+    Phi.addIncoming(Phi.getIncomingValueForBlock(First), Copy);
   Br.setSuccessor(0, Copy);
   return true;
 }
@@ -126,7 +136,7 @@ void threadScopeEnds(Function &F, VariableTest IsOfProgram) {
         continue;
       BasicBlock *To = skipEmpty(Br->getSuccessor(0));
       Value *Slot = dispatchesOn(*To);
-      ConstantInt *Dest = Slot ? lastStore(BB, Slot) : nullptr;
+      ConstantInt *Dest = Slot ? lastStore(BB, Slot, *To) : nullptr;
       if (!Dest) {
         Changed |= copyScopeEnd(*Br, IsOfProgram);
         continue;
