@@ -4,8 +4,9 @@
  * forgets it, so that the next file with the same number is right there. What was submitted there is made, or
  * cancelled, before the descriptor is closed.
  */
-// RUN: %compile
+// RUN: %async-compile -O2
 // RUN: %everywhere
+#include <cosy/task.h>
 #include <fcntl.h>
 
 #include "team.h"
@@ -257,6 +258,46 @@ static void what_has_not_begun_is_made(void)
 	close(fds[1]);
 }
 
+COSY_ASYNC static long receive_by_function(int fd)
+{
+	char byte;
+
+	return recv(fd, &byte, 1, 0) < 0 ? -errno : 0;
+}
+
+static atomic_uint returned;
+static int64_t return_value;
+
+static void has_returned(struct cosy_async *op)
+{
+	return_value = op->result;
+	returned++;
+}
+
+static void begin_function(void *arg)
+{
+	(void)arg;
+	EQUAL(COSY_SPAWN(cosy_team_loop(), receive_by_function(receive.fd), .done = has_returned,
+			 .colour = FIRST), 0);
+}
+
+/* The same for a call of a function. */
+static void function_that_waits_is_cancelled(void)
+{
+	int fds[2];
+
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	receive.fd = fds[0];
+	returned = 0;
+	EQUAL(cosy_team_call(team, FIRST, begin_function, NULL), 0);
+	await_waiting(loops[FIRST]);
+	EQUAL(cosy_team_call(team, SECOND, close_here, &fds[0]), 0);
+	await_closed(fds[0], fds[1]);
+	EQUAL(returned, 1);
+	EQUAL(return_value, -ECANCELED);
+	close(fds[1]);
+}
+
 static void cancel_close(void *arg)
 {
 	(void)arg;
@@ -315,6 +356,7 @@ int main(void)
 		what_waits_is_cancelled(true);
 		close_comes_last();
 		what_has_not_begun_is_made();
+		function_that_waits_is_cancelled();
 	}
 	way = CLOSE;
 	close_is_cancelled();

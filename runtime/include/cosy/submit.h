@@ -206,8 +206,13 @@ static inline int cosy_submit_descriptor_call(struct cosy_loop *loop, struct cos
 					      uint32_t nr, unsigned int n, uint64_t a0, uint64_t a1,
 					      uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)
 {
-	/* The ring has no descriptors of shares. */
-	if (__builtin_expect((int32_t)a0 >= 1 << 30, 0))
+	struct cosy_submit *s = *(struct cosy_submit **)(void *)loop;
+
+	/* The ring has no descriptors of shares. For other loops, epoll_ctl() has two descriptors to note. */
+	if (__builtin_expect((int32_t)a0 >= 1 << 30 ||
+			     ((uint32_t)a0 < COSY_SUBMIT_MAX_FD &&
+			      !cosy_submit_is_known(s, (uint32_t)a0)) ||
+			     (nr == 233 /* epoll_ctl */ && s->known), 0))
 		return cosy_async_call(loop, op, nr, a0, a1, a2, a3, a4, a5);
 	return cosy_submit_call(loop, op, nr, n, a0, a1, a2, a3, a4, a5);
 }

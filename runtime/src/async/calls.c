@@ -53,14 +53,19 @@ bool cosy_call_moves(long nr)
 	       (moves_table[nr] || cosy_call_parks((uint32_t)nr));
 }
 
-static uint8_t mask_of(long nr)
+uint8_t cosy_fd_mask(long nr)
 {
 	return nr >= 0 && (unsigned long)nr < sizeof(fd_masks) ? fd_masks[nr] : 0;
 }
 
 bool cosy_takes_fd(long nr)
 {
-	return mask_of(nr) & 1;
+	return cosy_fd_mask(nr) & 1;
+}
+
+bool cosy_takes_fds(long nr)
+{
+	return cosy_fd_mask(nr) > 1;
 }
 
 bool cosy_call_uses(long nr, const uint64_t args[6], uint32_t first, uint32_t last)
@@ -69,7 +74,7 @@ bool cosy_call_uses(long nr, const uint64_t args[6], uint32_t first, uint32_t la
 
 	if (how == COSY_HOW_DIRECT || how == COSY_HOW_CLOSE)
 		return false;
-	for (uint8_t mask = mask_of(nr), i = 0; mask; mask >>= 1, i++)
+	for (uint8_t mask = cosy_fd_mask(nr), i = 0; mask; mask >>= 1, i++)
 		if (mask & 1 && cosy_fd_is_in((int)args[i], first, last))
 			return true;
 	return false;

@@ -48,6 +48,12 @@ enum cosy_how cosy_how(long nr);
 /** cosy_call_moves() - test whether a call of a compound does the same in each thread */
 bool cosy_call_moves(long nr);
 
+/** cosy_fd_mask() - return the arguments of a call that are descriptors: bit n for argument n */
+uint8_t cosy_fd_mask(long nr);
+
+/** cosy_takes_fds() - return true if an argument after the first one is a descriptor */
+bool cosy_takes_fds(long nr);
+
 /** cosy_takes_fd() - return true if the first argument of a call is a descriptor */
 bool cosy_takes_fd(long nr);
 

@@ -167,8 +167,11 @@ void cosy_group_note(struct cosy_descriptors *fds, int fd)
 void cosy_group_note_call(struct cosy_descriptors *fds, long nr, const uint64_t args[6])
 {
 	/* A close ends what other calls do. */
-	if (cosy_takes_fd(nr) && cosy_how(nr) != COSY_HOW_CLOSE)
-		cosy_group_note(fds, (int)args[0]);
+	if (cosy_how(nr) == COSY_HOW_CLOSE)
+		return;
+	for (uint8_t mask = cosy_fd_mask(nr), i = 0; mask; mask >>= 1, i++)
+		if (mask & 1 && (uint32_t)args[i] < COSY_MAX_FD)
+			cosy_group_note(fds, (int)args[i]);
 }
 
 bool cosy_group_is_known(const struct cosy_descriptors *fds, uint32_t first, uint32_t last)
@@ -220,7 +223,8 @@ uint32_t cosy_group_closes(struct cosy_descriptors *fds, uint32_t first, uint32_
 
 		if (!known)
 			continue;
-		__atomic_store_n(&group->known[fd], 0, __ATOMIC_RELAXED);
+		/* Until a close is made, which may be cancelled, this loop may know the descriptor. */
+		__atomic_store_n(&group->known[fd], question ? fds->member : 0, __ATOMIC_RELAXED);
 		if (known != fds->member)
 			asked += group->tell(group, fds->member, known, (int)fd, question);
 	}

@@ -159,7 +159,7 @@ void cosy_group_destroy(struct cosy_group *group);
 /** cosy_group_note() - note that a loop of a group knows a descriptor, which has a place in its table */
 void cosy_group_note(struct cosy_descriptors *fds, int fd);
 
-/** cosy_group_note_call() - the same for the descriptor of a call that is submitted, if it has one */
+/** cosy_group_note_call() - the same for the descriptors of a call that is submitted */
 void cosy_group_note_call(struct cosy_descriptors *fds, long nr, const uint64_t args[6]);
 
 /** cosy_group_is_known() - test whether another loop of a group knows one of these descriptors */
@@ -212,16 +212,18 @@ static COSY_ALWAYS_INLINE bool cosy_group_has_noted(const struct cosy_descriptor
 /** cosy_descriptor_learned() - note for other loops that this one knows a descriptor */
 static inline void cosy_descriptor_learned(struct cosy_descriptors *fds, int fd)
 {
-	if (fds->group && !cosy_is_of_share(fd) && !cosy_group_has_noted(fds, (uint32_t)fd))
+	if (COSY_UNLIKELY(fds->group != NULL) && !cosy_is_of_share(fd) &&
+	    !cosy_group_has_noted(fds, (uint32_t)fd))
 		cosy_group_note(fds, fd);
 }
 
-/** cosy_descriptor_submits() - the same for a call that is submitted; its first argument may be none */
+/** cosy_descriptor_submits() - the same for all that a call has that is submitted, if it has any */
 static COSY_ALWAYS_INLINE void cosy_descriptor_submits(struct cosy_descriptors *fds, long nr,
 						       const uint64_t args[6])
 {
-	if (COSY_UNLIKELY(fds->group != NULL) && (uint32_t)args[0] < COSY_MAX_FD &&
-	    !cosy_group_has_noted(fds, (uint32_t)args[0]))
+	if (COSY_UNLIKELY(fds->group != NULL) &&
+	    ((uint32_t)args[0] >= COSY_MAX_FD || !cosy_group_has_noted(fds, (uint32_t)args[0]) ||
+	     cosy_takes_fds(nr)))
 		cosy_group_note_call(fds, nr, args);
 }
 

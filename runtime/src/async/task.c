@@ -120,6 +120,7 @@ static COSY_ALWAYS_INLINE void add_to_ring(struct cosy_task *task, bool receives
 
 	s->room++;
 	ring->of_tasks++;
+	cosy_descriptor_learned(&task->loop->fds, (int)a0);
 	if (receives)
 		cosy_submit_add_receive(s, &task->call, (uint32_t)a0, a1, a2, a3);
 	else
