@@ -184,7 +184,9 @@ static __always_inline bool cosy_is_changeable(const struct file *file)
 {
 	const struct inode *inode = file_inode(file);
 
-	return inode_is_open_for_write(inode) || cosy_sb_is_watched(inode->i_sb);
+	/* That a memfd is open for writing is not counted. It is on a file system of the kernel's own. */
+	return inode_is_open_for_write(inode) || cosy_sb_is_watched(inode->i_sb) ||
+	       inode->i_sb->s_flags & SB_NOUSER;
 }
 
 /* Like cosy_transfer_fn, for a read that borrows. */
