@@ -71,6 +71,11 @@ static void try(const char *most, size_t size)
 
 	if (write(in, contents, SIZE) != SIZE)
 		exit(1);
+	close(in);
+	/* Pages of a file that is open for writing are not borrowed. */
+	in = open("/tmp/from", O_RDONLY);
+	if (in < 0)
+		exit(1);
 	/* The compound itself is charged once, in the first run. */
 	copy(in, out, size);
 	put("/sys/module/cosy/parameters/user_memory", most);
