@@ -16,7 +16,7 @@
 #define COSY_COST_UPCALL	749
 /*
  * The same for a compound of a COSY_ASYNC function: a request of bench cache-unix-64, with one
- * up-call, takes 10,120 as a compound and 5,089 natively (docs/async.md). The clients are answered
+ * up-call, takes 10,120 as a compound and 5,177 natively (docs/async.md). The clients are answered
  * one by one.
  */
 #define COSY_COST_ASYNC_UPCALL	5000
