@@ -184,7 +184,7 @@ static __always_inline bool cosy_is_changeable(const struct file *file)
 {
 	const struct inode *inode = file_inode(file);
 
-	/* That a memfd is open for writing is not counted. It is on a file system of the kernel's own. */
+	/* A memfd, on a file system of the kernel's own, does not count as open for writing. */
 	return inode_is_open_for_write(inode) || cosy_sb_is_watched(inode->i_sb) ||
 	       inode->i_sb->s_flags & SB_NOUSER;
 }
