@@ -411,11 +411,12 @@ static VariableNotes readNotes(Function &F) {
 }
 
 bool removeBatchMarkers(Function &F) {
+  // Also of loops that are never reached, whose markers are gone.
+  readNotes(F);
   SmallVector<CallInst *, 4> Markers = markersOf(F, BatchMarker);
   append_range(Markers, markersOf(F, BatchStepMarker));
   if (Markers.empty())
     return false;
-  readNotes(F);
   for (CallInst *Marker : Markers)
     Marker->eraseFromParent();
   return true;
