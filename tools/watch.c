@@ -145,12 +145,14 @@ void watch_clear(const struct watch *watch)
 
 void watch_flush(const struct watch *watch)
 {
+	errno = 0;
 	if (!fflush(stdout) && !ferror(stdout))
 		return;
 	/* As for other programs, a closed pipe is no error. */
 	if (errno == EPIPE)
 		exit(1);
-	watch_die(watch, "standard output", strerror(errno), NULL);
+	/* What was lost before has left no reason. */
+	watch_die(watch, "standard output", errno ? strerror(errno) : "write error", NULL);
 }
 
 unsigned int watch_lines(const struct watch *watch)

@@ -92,7 +92,7 @@ static void loop_again(void)
 	EQUAL(close_range(3, ~0u, 0), 0);
 }
 
-/* Return when all other threads of the process sleep. */
+/* Return when all other threads of the process sleep, or have ended. */
 static void wait_until_others_sleep(void)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -102,7 +102,8 @@ static void wait_until_others_sleep(void)
 	while ((entry = readdir(dir))) {
 		pid_t thread = atoi(entry->d_name);
 
-		while (thread && thread != gettid() && !is_asleep(thread))
+		while (thread && thread != gettid() && !is_asleep(thread) &&
+		       !syscall(SYS_tgkill, getpid(), thread, 0))
 			usleep(1000);
 	}
 	closedir(dir);
