@@ -206,13 +206,13 @@ static __always_inline bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_
 static __always_inline bool cosy_sleep_leaves(struct cosy_loop *loop, struct cosy_ring *ring,
 					      u64 seccomp, const ktime_t *until, u32 *why)
 {
+	if (ring ? cosy_ring_has_more(ring) :
+		   loop->submit_head != READ_ONCE(loop->page->submit_tail))
+		return true;
 	if (until && ktime_get() >= *until) {
 		*why = COSY_ASYNC_TIMEOUT;
 		return true;
 	}
-	if (ring ? cosy_ring_has_more(ring) :
-		   loop->submit_head != READ_ONCE(loop->page->submit_tail))
-		return true;
 	/* Also after another thread has added a seccomp filter, which has to see the next calls. */
 	return cosy_env_leave(current_thread_info()) || cosy_seccomp_state() != seccomp ||
 	       atomic_read(&loop->waiters) || cosy_loop_is_lost(loop);

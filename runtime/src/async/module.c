@@ -381,8 +381,11 @@ uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until)
 	atomic_store(&m->asleep, false);
 	cosy_lock(&loop->lock);
 	loop->ring.looked = false;
-	if (executed_page(loop, entered))
+	if (executed_page(loop, entered)) {
+		/* A thread whose time is over executes what signals have left. */
+		m->looked = !m->page.shared->more;
 		return (uint32_t)entered;
+	}
 	module_lost(loop);
 	return 0;
 }

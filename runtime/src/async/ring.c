@@ -443,10 +443,10 @@ void cosy_ring_make(struct cosy_loop *loop)
 				move_receives(loop, ANY_FD);
 		}
 		/*
-		 * It leaves early for the kernel's own work, after it has given back a send, and
-		 * after calls that do not complete: then it has not made all receives.
+		 * It leaves early for signals and the kernel's own work, after it has given back a send,
+		 * and after calls that do not complete: then it has not made all receives.
 		 */
-	} while (cosy_ring_is_due(&loop->ring) &&
+	} while ((cosy_ring_is_due(&loop->ring) || (uint32_t)ret & COSY_ASYNC_MORE) &&
 		 ring->done_head == cosy_index_load(&ring->page->done_tail));
 	ring->looked = true;
 }
@@ -1250,8 +1250,9 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		if (COSY_UNLIKELY(loop->ring.page->ngiven) ||
 		    COSY_UNLIKELY(__atomic_load_n(&s->thread, __ATOMIC_RELAXED) != self))
 			return go_on_after(loop, ret);
-		/* The module leaves early for the kernel's own work. */
-		entered = min || loop->ring.page->calls_head == s->calls_tail;
+		/* The module leaves early for signals and the kernel's own work. */
+		entered = min || (loop->ring.page->calls_head == s->calls_tail &&
+				  !((uint32_t)ret & COSY_ASYNC_MORE));
 	}
 	if (COSY_UNLIKELY(atomic_load_explicit(&loop->stops, memory_order_relaxed) != stops)) {
 		err = 1;

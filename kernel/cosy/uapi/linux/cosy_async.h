@@ -354,6 +354,7 @@ struct cosy_async_create {
 #define COSY_ASYNC_READABLE	(1u << 16)
 #define COSY_ASYNC_SIGNAL	(1u << 17)
 #define COSY_ASYNC_TIMEOUT	(1u << 18)
+#define COSY_ASYNC_MORE		(1u << 19)
 
 #define COSY_ASYNC_ENTERED		(6ull << 32)
 #define COSY_ASYNC_SECCOMP_BLOCKED	(7ull << 32)
