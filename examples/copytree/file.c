@@ -177,6 +177,9 @@ static void done_write(struct cosy_async *op)
 {
 	struct job *job = op->data;
 
+	/* See write_some(). */
+	if (op->result == 0)
+		op->result = -ENOSPC;
 	if (is_over(job, "error writing %s", job->to))
 		return;
 	job->written += op->result;

@@ -6,6 +6,7 @@
  * not contain the data.
  */
 #include "copy.h"
+#include "../common/write.h"
 #include "attributes.h"
 
 #include <cosy.h>
@@ -92,7 +93,7 @@ static inline void end_destination(struct copy_file *file, int in, int out, bool
  */
 static inline ssize_t write_read(int in, int out, const char *buffer, ssize_t n)
 {
-	ssize_t written = write(out, buffer, n);
+	ssize_t written = write_some(out, buffer, n);
 
 	if (written >= 0 && written < n && lseek(in, written - n, SEEK_CUR) < 0)
 		return -1;
@@ -309,7 +310,7 @@ static inline ssize_t write_all(int out, const char *buffer, ssize_t n)
 	ssize_t done = 0, written;
 
 	do {
-		written = write(out, buffer + done, n - done);
+		written = write_some(out, buffer + done, n - done);
 		if (written < 0)
 			break;
 		done += written;

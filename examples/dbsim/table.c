@@ -4,6 +4,7 @@
  */
 #include "table.h"
 #include "../common/progress.h"
+#include "../common/write.h"
 
 #include <cosy.h>
 #include <errno.h>
@@ -98,7 +99,7 @@ static void write_record(const struct table *table)
 	ssize_t n;
 
 	do {
-		n = write(table->fd, bytes + done, table->size - done);
+		n = write_some(table->fd, bytes + done, table->size - done);
 		if (n < 0)
 			fail(table, "write");
 		done += n;

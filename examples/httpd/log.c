@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common/write.h"
 #include "header.h"
 
 #define PART 1024	    /* Bytes of a part of a request that are logged. */
@@ -136,10 +137,10 @@ void log_flush(void)
 	ssize_t n;
 
 	while (done < have) {
-		n = write(file, buffer + done, have - done);
+		n = write_some(file, buffer + done, have - done);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
+		if (n < 0)
 			break;
 		done += (size_t)n;
 	}

@@ -116,6 +116,9 @@ static inline int copy_data(int in, int out, char *buffer, bool sparse, off_t si
 		written = write(out, buffer, n);
 		if (written < 0)
 			return -errno;
+		/* Trying again would never end. */
+		if (written == 0)
+			return -ENOSPC;
 		*at += written;
 		if (written < n && lseek(in, *at, SEEK_SET) < 0)
 			return -errno;

@@ -2,6 +2,9 @@
 // cosy_copy_file(): contents, holes, permissions, overwritten files, and every error.
 // RUN: gcc-12 -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -I%include %s -o %t -L%lib -l:libcosy-batch.a -l:libcosy.a
 // RUN: %run-all --vm %t | FileCheck %s
+//
+// RUN: %cc -O1 %S/../Inputs/answer-calls.c -o %t.answer
+// RUN: %run-all --no-stats %t.answer write 9 0 %t full | FileCheck --check-prefix=FULL %s
 #include <cosy/batch.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -224,11 +227,27 @@ static void partial(void)
 	close(fd);
 }
 
-int main(void)
+/* write() returns 0.
+ * FULL: small to new: ENOSPC, 0 bytes
+ */
+static void full(void)
+{
+	EQUAL(mknod("small", S_IFREG | 0644, 0), 0);
+	EQUAL(truncate("small", 10), 0);
+	copy("small", "new", 0);
+}
+
+int main(int argc, char **argv)
 {
 	char scratch[32];
 
+	(void)argv;
 	enter_scratch(scratch);
+	if (argc > 1) {
+		full();
+		leave_scratch(scratch);
+		return 0;
+	}
 	copies();
 	errors();
 	holes();

@@ -34,8 +34,8 @@ static int cat(int in, const char *name)
 		while (n > 0) {
 			ssize_t done = write(STDOUT_FILENO, p, n);
 
-			if (done < 0) {
-				if (errno == EINTR)
+			if (done <= 0) {
+				if (done < 0 && errno == EINTR)
 					continue;
 				perror("cat: write error");
 				return 1;

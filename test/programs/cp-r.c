@@ -44,7 +44,7 @@ static void copy_file(int from, int to, const char *name, mode_t mode)
 			break;
 		for (at = 0; at < n; at += done) {
 			done = write(out, buf + at, n - at);
-			if (done < 0)
+			if (done <= 0)
 				die(name);
 		}
 	}
