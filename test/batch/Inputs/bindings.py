@@ -194,6 +194,13 @@ def stat_and_read():
                 assert mine == file.read()
         except OSError as theirs:
             assert error_of(mine) == error_of(theirs), (mine, theirs)
+    # Contents that fit into no memory are the error of this file. Others after it are read.
+    huge = os.memfd_create("huge")
+    os.truncate(huge, 1 << 62)
+    contents = cosy.read_many(["file", f"/proc/self/fd/{huge}", "large", "/proc/sys/kernel/ostype"])
+    os.close(huge)
+    assert isinstance(contents[1], OSError) and contents[1].errno == errno.ENOMEM
+    assert [len(contents[i]) for i in (0, 2, 3)] == [4, 3000000, 6]
     many = [f"many/{i}" for i in range(10000)]
     many[5000] = "missing"
     contents = cosy.read_many(many)

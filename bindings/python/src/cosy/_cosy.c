@@ -297,28 +297,43 @@ out:
 	return list;
 }
 
-/* Enlarge *@buffer of *@size bytes for a file that did not fit. Return 0, or -1 with an
- * exception. */
-static int grow(char **buffer, size_t *size, int dir_fd, const char *path)
+/*
+ * Read a file that did not fit into @size bytes. Return its contents; as an object the OSError, if it cannot be
+ * read; or NULL with an exception.
+ */
+static PyObject *read_large(int dir_fd, PyObject *given, const char *path, int flags,
+			    size_t size)
 {
-	size_t wanted = *size * 2;
+	struct cosy_read_result result;
+	PyObject *contents = NULL;
 	struct stat status;
-	char *larger;
-	int error;
 
-	Py_BEGIN_ALLOW_THREADS
-	error = fstatat(dir_fd, path, &status, 0);
-	Py_END_ALLOW_THREADS
-	if (error == 0 && (uint64_t)status.st_size > wanted)
-		wanted = status.st_size;
-	if (wanted <= *size || wanted > PY_SSIZE_T_MAX ||
-	    !(larger = PyMem_Realloc(*buffer, wanted))) {
-		PyErr_NoMemory();
-		return -1;
-	}
-	*buffer = larger;
-	*size = wanted;
-	return 0;
+	do {
+		Py_CLEAR(contents);
+		Py_BEGIN_ALLOW_THREADS
+		if (fstatat(dir_fd, path, &status, flags) < 0)
+			status.st_size = 0;
+		Py_END_ALLOW_THREADS
+		size *= 2;
+		if ((uint64_t)status.st_size > size)
+			size = status.st_size;
+		contents = PyBytes_FromStringAndSize(NULL, size);
+		if (!contents) {
+			PyErr_Clear();
+			/* A file system may fail with EFBIG, however large the buffer is. */
+			return make_error((size_t)status.st_size == size ? -ENOMEM : -EFBIG,
+					  given);
+		}
+		Py_BEGIN_ALLOW_THREADS
+		cosy_read_many(dir_fd, &path, 1, flags, PyBytes_AS_STRING(contents), size,
+			       &result);
+		Py_END_ALLOW_THREADS
+	} while (result.length == -EFBIG);
+	if (result.length < 0)
+		Py_SETREF(contents, make_error(result.length, given));
+	else
+		_PyBytes_Resize(&contents, result.length);
+	return contents;
 }
 
 static PyObject *read_many(PyObject *module, PyObject *args, PyObject *keywords)
@@ -326,8 +341,8 @@ static PyObject *read_many(PyObject *module, PyObject *args, PyObject *keywords)
 	static char *names[] = { "paths", "dir_fd", "follow_symlinks", NULL };
 	struct cosy_read_result *results = NULL;
 	PyObject *iterable, *list = NULL;
-	int dir_fd = AT_FDCWD, follow = 1;
-	size_t size = 1 << 20;
+	int dir_fd = AT_FDCWD, follow = 1, flags;
+	const size_t size = 1 << 20;
 	struct paths paths;
 	char *buffer = NULL;
 	ssize_t n;
@@ -338,6 +353,7 @@ static PyObject *read_many(PyObject *module, PyObject *args, PyObject *keywords)
 					 &dir_fd, &follow) ||
 	    take_paths(&paths, iterable) < 0)
 		return NULL;
+	flags = follow ? 0 : AT_SYMLINK_NOFOLLOW;
 	results = PyMem_New(struct cosy_read_result, paths.count);
 	buffer = PyMem_Malloc(size);
 	if (!results || !buffer) {
@@ -348,9 +364,8 @@ static PyObject *read_many(PyObject *module, PyObject *args, PyObject *keywords)
 	for (Py_ssize_t done = 0; list && done < paths.count;) {
 		Py_BEGIN_ALLOW_THREADS
 		n = cosy_read_many(dir_fd, paths.bytes + done,
-				   paths.count - done,
-				   follow ? 0 : AT_SYMLINK_NOFOLLOW, buffer,
-				   size, results);
+				   paths.count - done, flags, buffer, size,
+				   results);
 		Py_END_ALLOW_THREADS
 		if (n < 0) {
 			raise_error(n, NULL);
@@ -358,19 +373,13 @@ static PyObject *read_many(PyObject *module, PyObject *args, PyObject *keywords)
 			break;
 		}
 		for (ssize_t i = 0; i < n; i++) {
-			PyObject *item;
+			PyObject *item, *given = PyTuple_GET_ITEM(paths.given, done);
 
-			/* Read this and the remaining files again, into a larger buffer. */
-			if (results[i].length == -EFBIG) {
-				if (grow(&buffer, &size, dir_fd,
-					 paths.bytes[done]) < 0)
-					Py_CLEAR(list);
-				break;
-			}
-			if (results[i].length < 0)
-				item = make_error(
-					results[i].length,
-					PyTuple_GET_ITEM(paths.given, done));
+			if (results[i].length == -EFBIG)
+				item = read_large(dir_fd, given, paths.bytes[done],
+						  flags, size);
+			else if (results[i].length < 0)
+				item = make_error(results[i].length, given);
 			else
 				item = PyBytes_FromStringAndSize(
 					buffer + results[i].offset,

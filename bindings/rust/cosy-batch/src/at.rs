@@ -15,7 +15,7 @@ use cosy_batch_sys as sys;
 use crate::{Metadata, ReadDir};
 
 const EFBIG: isize = 27;
-/// The size of the first buffer of `read_many()`.
+/// The size of the buffer of `read_many()`.
 const BUFFER: usize = 256 * 1024;
 
 /// Where relative paths start.
@@ -267,6 +267,40 @@ impl<'fd> At<'fd> {
         }
     }
 
+    /// Reads a file that did not fit into `size` bytes.
+    fn read_large(&self, path: *const c_char, mut size: usize) -> io::Result<Vec<u8>> {
+        loop {
+            let known = self.size(path);
+            let mut contents = Vec::<u8>::new();
+            let mut result = sys::cosy_read_result::default();
+
+            size = known.max(2 * size);
+            if contents.try_reserve_exact(size).is_err() {
+                return Err(match known == size {
+                    true => io::ErrorKind::OutOfMemory.into(),
+                    // A file system may fail with EFBIG, however large the buffer is.
+                    false => error(-EFBIG),
+                });
+            }
+            // SAFETY: there is one path and one result, and a capacity of at least `size`.
+            let n = unsafe {
+                let buffer = contents.as_mut_ptr();
+                sys::cosy_read_many(self.raw(), &path, 1, 0, buffer, size, &mut result)
+            };
+            assert!(n == 1, "cosy_read_many: {}", error(n));
+            match usize::try_from(result.length) {
+                Ok(length) => {
+                    // SAFETY: this number of bytes was read.
+                    unsafe { contents.set_len(length) };
+                    contents.shrink_to_fit();
+                    return Ok(contents);
+                }
+                Err(_) if result.length == -EFBIG => (),
+                Err(_) => return Err(error(result.length)),
+            }
+        }
+    }
+
     /// See [`read_many`](crate::read_many).
     pub fn read_many<P: AsRef<Path>>(
         &self,
@@ -280,22 +314,12 @@ impl<'fd> At<'fd> {
 
         while results.len() < pointers.len() {
             let rest = &pointers[results.len()..];
-            let mut large = false;
-            self.read_block(rest, &mut buffer, &mut block, |_, contents| match contents {
-                // This file and those after it are read again, into a larger buffer.
-                Err(e) if e == -EFBIG => large = true,
-                _ if large => (),
-                _ => results.push(contents.map(<[u8]>::to_vec).map_err(error)),
+            self.read_block(rest, &mut buffer, &mut block, |index, contents| {
+                results.push(match contents {
+                    Err(e) if e == -EFBIG => self.read_large(rest[index], BUFFER),
+                    _ => contents.map(<[u8]>::to_vec).map_err(error),
+                })
             });
-            if large {
-                let size = self.size(pointers[results.len()]).max(2 * buffer.len());
-                buffer = Vec::new();
-                if buffer.try_reserve_exact(size).is_err() {
-                    results.push(Err(io::ErrorKind::OutOfMemory.into()));
-                    buffer.reserve_exact(BUFFER);
-                }
-                buffer.resize(buffer.capacity(), 0);
-            }
         }
         paths.merge(results)
     }

@@ -172,6 +172,15 @@ fn read() {
     assert_eq!(fifo[0].as_ref().unwrap_err().kind(), io::ErrorKind::InvalidInput);
 }
 
+/// The error of one file is that of the file system, however large the buffer becomes.
+#[test]
+#[ignore = "needs reads of 200,000 bytes and more that fail with EFBIG"]
+fn read_fails() {
+    let read = cosy_batch::read_many(["/etc/passwd", "/"]);
+    let errors = read.iter().map(|result| result.as_ref().unwrap_err().raw_os_error().unwrap());
+    assert_eq!(errors.collect::<Vec<_>>(), [27, 21]);
+}
+
 #[test]
 fn list() {
     let scratch = Scratch::new("list");
