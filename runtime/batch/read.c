@@ -19,6 +19,9 @@
 #include "device/export.h"
 #include "open.h"
 
+/* The largest read of a file of unknown size. Those of /proc/sys refuse 4 MiB. */
+enum { CHUNK = 1 << 20 };
+
 COSY_EXPORT ssize_t cosy_read_many(int dirfd, const char *const *paths,
 				   size_t count, int flags, void *buffer,
 				   size_t size, struct cosy_read_result *results)
@@ -26,7 +29,7 @@ COSY_EXPORT ssize_t cosy_read_many(int dirfd, const char *const *paths,
 	const int open_flags = flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0;
 	const int saved_errno = errno;
 	char *const bytes = buffer;
-	size_t item, used = 0, end;
+	size_t item, used = 0, end, room;
 	int cancel_state, error, fd;
 	struct stat status;
 	ssize_t n;
@@ -54,7 +57,10 @@ COSY_EXPORT ssize_t cosy_read_many(int dirfd, const char *const *paths,
 		if (error < 0)
 			goto close_file;
 		do {
-			n = read(fd, bytes + end, size - end);
+			room = size - end;
+			if (status.st_size == 0 && room > CHUNK)
+				room = CHUNK;
+			n = read(fd, bytes + end, room);
 			if (n > 0)
 				end += n;
 		} while (n > 0 && end < size &&

@@ -125,6 +125,20 @@ static void small_buffers(void)
 	look(AT_FDCWD, (const char *[]){ ostype, "one" }, 2, 0, 5);
 }
 
+/* A buffer that is larger than what a file of /proc/sys lets read at once:
+ * CHECK-NEXT: large buffer: 6
+ */
+static void large_buffer(void)
+{
+	struct cosy_read_result result;
+	void *large = malloc(8 << 20);
+
+	EQUAL(cosy_read_many(AT_FDCWD, (const char *[]){ "/proc/sys/kernel/ostype" }, 1, 0, large,
+			     8 << 20, &result), 1);
+	printf("large buffer: %zd\n", result.length);
+	free(large);
+}
+
 static void arguments(void)
 {
 	struct cosy_read_result result = { 77, 77 };
@@ -235,6 +249,7 @@ int main(void)
 	enter_scratch(scratch);
 	errors();
 	small_buffers();
+	large_buffer();
 	arguments();
 	full_table();
 	lease();
