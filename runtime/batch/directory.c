@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,8 +30,11 @@ enum { RECORDS = 8192 };
 /* The shortest record: a name of one byte. */
 enum { RECORD_MIN = (offsetof(struct dirent64, d_name) + 2 + 7) & ~7 };
 
-/* Another getdents64 is worth while into so much room. It holds any record. */
-enum { ROOM_MIN = 2048 };
+/*
+ * Another getdents64 is worth while into so much room, which holds any record: a name with its NUL has at
+ * most PATH_MAX bytes, and those of FUSE may be so long on new kernels.
+ */
+enum { ROOM_MIN = (offsetof(struct dirent64, d_name) + PATH_MAX + 7) & ~7 };
 
 /*
  * @fd:      the directory, -1 after the end was reached
