@@ -32,10 +32,11 @@
 enum { NAMES = 256 * 1024, ENTRIES = 4096 };
 
 /*
- * Names are read in steps of this size, never into less room than the minimum, and only if
- * there is room for the maximum number of entries of a step.
+ * Names are read in steps of this size, never into less room than the longest record, whose name
+ * has PATH_MAX bytes, and only if there is room for the maximum number of entries of a step.
  */
-enum { STEP = 32 * 1024, STEP_MIN = 4096, STEP_ENTRIES = STEP / 24 };
+enum { STEP = 32 * 1024, STEP_ENTRIES = STEP / 24 };
+enum { STEP_MIN = (offsetof(struct dirent64, d_name) + PATH_MAX + 7) & ~7 };
 
 /* A link's target is at most PATH_MAX long. A NUL and alignment follow it. */
 enum { TARGET_ROOM = PATH_MAX + 8 };
@@ -157,14 +158,15 @@ static inline size_t take_target(int dirfd, const char *name,
 	return (used + n + 8) & ~(size_t)7;
 }
 
-/* Takes the status of an entry. Returns true for a symbolic link. */
-static inline bool take_status(int dirfd, const char *name, struct dirlist_entry *entry)
+/* Takes the status of an entry. Returns true for a symbolic link, whose target is needed. */
+static inline bool take_status(int dirfd, const char *name, struct dirlist_entry *entry,
+			       bool targets)
 {
 	if (fstatat(dirfd, name, &entry->status, AT_SYMLINK_NOFOLLOW) < 0) {
 		entry->status_error = errno;
 		return false;
 	}
-	return S_ISLNK(entry->status.st_mode);
+	return targets && S_ISLNK(entry->status.st_mode);
 }
 
 /*
@@ -221,7 +223,7 @@ static bool read_dirs(struct dirlist *list)
 	size_t at = list->at, end = list->end;
 	bool dots = list->which == DIRLIST_ALL;
 	bool hidden = list->which != DIRLIST_VISIBLE;
-	bool status = list->flags & DIRLIST_STATUS;
+	bool status = list->flags & DIRLIST_STATUS, targets = list->flags & DIRLIST_TARGETS;
 	int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_DIRECTORY | O_NOCTTY |
 		    (list->flags & DIRLIST_NOFOLLOW ? O_NOFOLLOW : 0);
 	int fd = list->fd;
@@ -261,7 +263,7 @@ static bool read_dirs(struct dirlist *list)
 			}
 			entry->name = at;
 			if ((status || dirent->d_type == DT_UNKNOWN) &&
-			    take_status(fd, dirent->d_name, entry)) {
+			    take_status(fd, dirent->d_name, entry, targets)) {
 				if (size - used < TARGET_ROOM) {
 					fits = false;
 					goto leave;
@@ -290,13 +292,14 @@ leave:
 }
 
 /* Takes the status of entries until all have it, or until names are full. */
-static bool read_status(struct dirlist *list, size_t count, bool enter)
+static bool read_status(struct dirlist *list, size_t count)
 {
 	struct dirlist_entry *entries = list->entries;
 	struct dirlist_entry *entry = entries + list->entries_used;
 	struct dirlist_entry *last = entries + count;
 	char *names = list->names;
 	size_t used = list->names_used, size = list->names_size;
+	bool enter = list->flags & DIRLIST_ENTER, targets = list->flags & DIRLIST_TARGETS;
 
 	COSY_START;
 	for (; entry != last; entry++) {
@@ -310,7 +313,7 @@ static bool read_status(struct dirlist *list, size_t count, bool enter)
 			entry->status_error = errno;
 			continue;
 		}
-		if (take_status(AT_FDCWD, name, entry)) {
+		if (take_status(AT_FDCWD, name, entry, targets)) {
 			if (size - used < TARGET_ROOM)
 				break;
 			used = take_target(AT_FDCWD, name, entry, names, used);
@@ -353,13 +356,13 @@ const struct dirlist_dir *dirlist_next(struct dirlist *list)
 }
 
 void dirlist_paths(struct dirlist *list, char *const *paths, size_t count,
-		   bool enter)
+		   int flags)
 {
 	size_t total = 0;
 
 	for (size_t i = 0; i < count; i++)
 		total += strlen(paths[i]) + 1;
-	*list = (struct dirlist){ .fd = -1 };
+	*list = (struct dirlist){ .fd = -1, .flags = flags };
 	list->names_size = total + TARGET_ROOM;
 	list->names = resize(NULL, list->names_size, 1);
 	list->entries_size = count + STEP_ENTRIES;
@@ -369,7 +372,7 @@ void dirlist_paths(struct dirlist *list, char *const *paths, size_t count,
 		list->names_used = stpcpy(list->names + list->names_used,
 					  paths[i]) + 1 - list->names;
 	}
-	while (!read_status(list, count, enter))
+	while (!read_status(list, count))
 		grow(list);
 }
 

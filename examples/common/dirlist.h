@@ -35,9 +35,11 @@ enum dirlist_names {
 	DIRLIST_ALL,
 };
 
-/* Flags, see dirlist_init(). */
-#define DIRLIST_STATUS 1	/* status and link target of each entry */
+/* Flags, see dirlist_init() and dirlist_paths(). */
+#define DIRLIST_STATUS 1	/* status of each entry */
 #define DIRLIST_NOFOLLOW 2	/* a path that is a symbolic link is an error */
+#define DIRLIST_TARGETS 4	/* targets of the links whose status is taken */
+#define DIRLIST_ENTER 8		/* the status of the directory for a link to one */
 
 /**
  * struct dirlist_entry - a name in a directory
@@ -100,8 +102,8 @@ struct dirlist {
  * @paths: the directories, relative to the working directory; kept, not copied
  * @count: number of @paths
  * @which: the names to read
- * @flags: DIRLIST_STATUS, DIRLIST_NOFOLLOW. Without DIRLIST_STATUS, a status is
- *	   taken only if the directory does not contain the type of an entry
+ * @flags: DIRLIST_STATUS, DIRLIST_NOFOLLOW, DIRLIST_TARGETS. Without DIRLIST_STATUS, a
+ *	   status is taken only if the directory does not contain the type of an entry
  */
 void dirlist_init(struct dirlist *list, char *const *paths, size_t count,
 		  enum dirlist_names which, int flags);
@@ -120,11 +122,11 @@ const struct dirlist_dir *dirlist_next(struct dirlist *list);
  * @list:  freed by dirlist_free()
  * @paths: the paths, relative to the working directory; copied
  * @count: number of @paths, and of the entries, in the same order
- * @enter: take the status of the directory for a symbolic link to one; a link that
- *	   cannot be followed is an error, except a dangling link
+ * @flags: DIRLIST_TARGETS, DIRLIST_ENTER. With the latter, a link that cannot be followed
+ *	   is an error, except a dangling link
  */
 void dirlist_paths(struct dirlist *list, char *const *paths, size_t count,
-		   bool enter);
+		   int flags);
 
 /** dirlist_free() - free the buffers */
 void dirlist_free(struct dirlist *list);

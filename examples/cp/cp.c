@@ -391,7 +391,7 @@ static void copy_directory(const struct dirlist *list,
 	if (dir->read_error)
 		complain(dir->read_error, "cannot access %s", dir->path);
 	dirlist_init(&below_list, below, nbelow, DIRLIST_CHILDREN,
-		     DIRLIST_STATUS | DIRLIST_NOFOLLOW);
+		     DIRLIST_STATUS | DIRLIST_TARGETS | DIRLIST_NOFOLLOW);
 	for (size_t i = 0; i < nbelow; i++) {
 		copy_directory(&below_list, dirlist_next(&below_list),
 			       first_below + i);
@@ -410,7 +410,8 @@ static void copy_tree(const char *from, const char *to,
 
 	if (!make_directory(from, to, status, false))
 		return;
-	dirlist_init(&list, &path, 1, DIRLIST_CHILDREN, DIRLIST_STATUS);
+	dirlist_init(&list, &path, 1, DIRLIST_CHILDREN,
+		     DIRLIST_STATUS | DIRLIST_TARGETS);
 	copy_directory(&list, dirlist_next(&list), copied);
 	dirlist_free(&list);
 	tdestroy(roots, free);

@@ -161,8 +161,7 @@ static void print_entry(const struct dirlist *list,
 			const struct columns *columns)
 {
 	const char *name = list->names + entry->name;
-	const char *target = options.long_format && entry->target ?
-				     list->names + entry->target : NULL;
+	const char *target = entry->target ? list->names + entry->target : NULL;
 	size_t length = strlen(name), target_length = target ? strlen(target) : 0;
 	char *p = lines_room(columns_room(columns) + length +
 			     sizeof(" -> \n") + target_length);
@@ -279,8 +278,8 @@ static void list_directories(char *const *paths, size_t count, bool operands,
 		return;
 	dirlist_init(&list, paths, count,
 		     options.all ? DIRLIST_ALL : DIRLIST_VISIBLE,
-		     options.long_format || options.order != BY_NAME ?
-			     DIRLIST_STATUS : 0);
+		     options.long_format ? DIRLIST_STATUS | DIRLIST_TARGETS :
+		     options.order != BY_NAME ? DIRLIST_STATUS : 0);
 	while ((dir = dirlist_next(&list)) != NULL)
 		list_directory(&list, dir, operands, header);
 	dirlist_free(&list);
@@ -296,7 +295,8 @@ static void list_operands(char *const *operands, size_t count)
 	char **dirs;
 
 	dirlist_paths(&list, operands, count,
-		      !options.long_format && !options.directory);
+		      options.long_format ? DIRLIST_TARGETS :
+		      options.directory ? 0 : DIRLIST_ENTER);
 	report(&list, NULL, list.entries, count);
 	columns = measure(list.entries, count);
 	sorted = sort(&list, 0, count);
