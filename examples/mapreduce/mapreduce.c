@@ -114,6 +114,28 @@ static void run_threads(void)
 	pthread_barrier_destroy(&barrier);
 }
 
+/* Read what cannot be mapped: a pipe, or a file of /proc, whose size is not known. */
+static void read_all(int fd, const char *name)
+{
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t n;
+
+	do {
+		if (job.size == room) {
+			room = room ? 2 * room : CHUNK;
+			text = realloc(text, room);
+			if (!text)
+				error(1, errno, "cannot read '%s'", name);
+		}
+		n = read(fd, text + job.size, room - job.size);
+		if (n < 0)
+			error(1, errno, "cannot read '%s'", name);
+		job.size += (size_t)n;
+	} while (n);
+	job.text = text;
+}
+
 static void read_text(const char *name)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC);
@@ -122,8 +144,10 @@ static void read_text(const char *name)
 
 	if (fd < 0 || fstat(fd, &status) < 0)
 		error(1, errno, "cannot open '%s'", name);
-	job.size = (size_t)status.st_size;
-	if (job.size) {
+	if (!S_ISREG(status.st_mode) || !status.st_size) {
+		read_all(fd, name);
+	} else {
+		job.size = (size_t)status.st_size;
 		text = mmap(NULL, job.size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
 		if (text == MAP_FAILED)
 			error(1, errno, "cannot map '%s'", name);
