@@ -46,9 +46,14 @@ PERF_FLAGS = 1 << 0 | 1 << 1 | 1 << 6 | 1 << 12
 PERF_FLAG_FD_CLOEXEC = 8
 
 
+def printable(text):
+    """Return a text for people, in which names of files may have control characters that a terminal obeys."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def fail(what, why, hint=None, status=OWN_FAILURE):
     """Print a message and exit."""
-    print(f"cosy compare: {what}: {why}", file=sys.stderr)
+    print(printable(f"cosy compare: {what}: {why}"), file=sys.stderr)
     if hint:
         print(f"  HINT: {hint}", file=sys.stderr)
     sys.exit(status)
@@ -421,13 +426,13 @@ def print_report(result, file):
                 text += f": {of['verdict']}"
             print(text, file=file)
     for text in result["warnings"]:
-        print(f"warning: {text}", file=file)
+        print(f"warning: {printable(text)}", file=file)
     if result["same"]:
         print("The outputs, statuses and files are the same.", file=file)
     else:
         print("DIFFERENT from the native runs:", file=file)
         for text in result["differences"]:
-            print(f"  {text}", file=file)
+            print(f"  {printable(text)}", file=file)
 
 
 def library(command, arguments):
@@ -599,11 +604,11 @@ def print_suite(results, arguments, file):
             print(f"not measured: {name}: {result['skipped']}", file=file)
     for text, names in group_by_warning(measured).items():
         programs = "" if len(names) == len(measured) else ", ".join(names) + ": "
-        print(f"warning: {programs}{text}", file=file)
+        print(f"warning: {programs}{printable(text)}", file=file)
     different = [(name, text) for name, result in measured.items()
                  for text in result["differences"]]
     for name, text in different:
-        print(f"DIFFERENT: {name}: {text}", file=file)
+        print(f"DIFFERENT: {name}: {printable(text)}", file=file)
     if not different:
         print("The outputs, statuses and files are the same.", file=file)
 
