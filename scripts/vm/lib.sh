@@ -141,8 +141,16 @@ vm_start_qemu() {
 		qemu+=(-accel "$accel" -smp "$smp")
 	fi
 	if [[ $1 == tcg ]]; then
-		# TCG emulates `rep movsb` byte by byte, so the kernel must not consider it fast.
-		local cpu=max,erms=off,fsrm=off
+		# TCG emulates `rep movsb` and `rep stosb` byte by byte, each of which counts as an
+		# instruction. So the kernel must not consider them fast. Only newer versions of QEMU
+		# have the last three flags, and set them.
+		local cpu=max feature features
+		features=" $(qemu-system-x86_64 -cpu help | tr -s '[:space:]' ' ') "
+		for feature in erms fsrm fzrm fsrs fsrc; do
+			if [[ $features == *" $feature "* ]]; then
+				cpu+=,$feature=off
+			fi
+		done
 		# After cmpxchg16b the flags of QEMU 7.2 contain a part of a pointer. An interrupt
 		# at that moment causes a double fault. Slab allocations work without it. With
 		# --icount it remains enabled, because it is part of the measured work. Kernels
