@@ -24,11 +24,16 @@ struct answer {
 	struct file file;
 };
 
+/* A field that is repeated, but no list, has a value that is not valid: none of these contains a comma alone. */
 static const char *field(const struct answer *a, enum request_field field, size_t *size)
 {
 	const struct extent *value = &a->request->fields[field];
 
 	*size = value->size;
+	if (a->request->repeated & 1 << field) {
+		*size = 1;
+		return ",";
+	}
 	return *size ? a->base + value->at : NULL;
 }
 
@@ -80,17 +85,43 @@ static void redirect(const struct answer *a)
 	header_status(a->reply, a->request, 301, fields);
 }
 
+/* Return true if a list names the file's tag. All fields with its name are one list. */
+static bool names_file(const struct answer *a, enum request_field list)
+{
+	const bool strong = list == REQUEST_IF_MATCH;
+	const struct request *request = a->request;
+	const struct extent *value = &request->fields[list];
+	bool found = condition_matches(a->base + value->at, value->size, a->etag, strong);
+
+	for (int i = 0; i < request->nfurther && !found; i++) {
+		value = &request->further[i].value;
+		found = request->further[i].field == list &&
+			condition_matches(a->base + value->at, value->size, a->etag, strong);
+	}
+	return found;
+}
+
+/*
+ * When a file was modified, compared with a date of the client. A file that has changed in this second may change
+ * in it again, and the client may have what it was at the second's beginning.
+ */
+static time_t modified(const struct answer *a)
+{
+	const time_t time = a->file.stat.st_mtime;
+
+	return time < header_date() ? time : time + 1;
+}
+
 /* Return true if the client wants the file only as it was. */
 static bool has_changed(const struct answer *a)
 {
 	const char *text;
 	size_t size;
 
-	text = field(a, REQUEST_IF_MATCH, &size);
-	if (text)
-		return !condition_matches(text, size, a->etag, true);
+	if (has(a, REQUEST_IF_MATCH))
+		return !names_file(a, REQUEST_IF_MATCH);
 	text = field(a, REQUEST_IF_UNMODIFIED_SINCE, &size);
-	return text && condition_modified(text, size, a->file.stat.st_mtime);
+	return text && condition_modified(text, size, modified(a));
 }
 
 /* Return true if the client has the file as it is. */
@@ -99,11 +130,10 @@ static bool client_has(const struct answer *a)
 	const char *text;
 	size_t size;
 
-	text = field(a, REQUEST_IF_NONE_MATCH, &size);
-	if (text)
-		return condition_matches(text, size, a->etag, false);
+	if (has(a, REQUEST_IF_NONE_MATCH))
+		return names_file(a, REQUEST_IF_NONE_MATCH);
 	text = field(a, REQUEST_IF_MODIFIED_SINCE, &size);
-	return text && condition_not_modified(text, size, a->file.stat.st_mtime);
+	return text && condition_not_modified(text, size, modified(a));
 }
 
 static enum condition_range find_range(const struct answer *a, int64_t *first, int64_t *end)

@@ -42,6 +42,22 @@ static int on_header_field(llhttp_t *parser, const char *piece, size_t size)
 	return 0;
 }
 
+/* Return the place for a further value of a field; NULL if it is not used. */
+static struct extent *repeat(struct request *request, enum request_field field)
+{
+	struct further *further;
+
+	if (field != REQUEST_IF_MATCH && field != REQUEST_IF_NONE_MATCH) {
+		request->repeated |= (uint16_t)(1 << field);
+		return NULL;
+	}
+	if (request->nfurther++ >= REQUEST_FURTHER)
+		return NULL;
+	further = &request->further[request->nfurther - 1];
+	further->field = field;
+	return &further->value;
+}
+
 /* Return the place for the value of the field whose name was received. */
 static struct extent *find_field(struct request *request)
 {
@@ -74,7 +90,7 @@ static struct extent *find_field(struct request *request)
 			continue;
 		if (i == REQUEST_HOST && request->hosts < 2)
 			request->hosts++;
-		return request->fields[i].size ? NULL : &request->fields[i];
+		return request->fields[i].size ? repeat(request, i) : &request->fields[i];
 	}
 	return NULL;
 }
@@ -89,6 +105,8 @@ static int on_header_value(llhttp_t *parser, const char *piece, size_t size)
 			return -1;
 		request->in_value = true;
 		request->value = find_field(request);
+		if (request->nfurther > REQUEST_FURTHER)
+			return -1;
 	}
 	if (request->value)
 		extend(request, request->value, piece, size);
@@ -172,6 +190,8 @@ int request_parse(struct request *request, const char *base, uint32_t size)
 		return check(request);
 	if (request->has_body)
 		return 413;
+	if (request->nfurther > REQUEST_FURTHER)
+		return 431;
 	if (error == HPE_INVALID_VERSION)
 		return 505;
 	return error == HPE_OK ? 0 : 400;

@@ -25,6 +25,14 @@ enum request_field {
 	REQUEST_USER_AGENT, REQUEST_FIELDS
 };
 
+/* Fields that continue the list of an earlier one. */
+#define REQUEST_FURTHER 4
+
+struct further {
+	enum request_field field;
+	struct extent value;
+};
+
 /**
  * struct request - a request that is being received, or is complete
  * @parser:   state of llhttp
@@ -32,6 +40,9 @@ enum request_field {
  * @parsed:   bytes that were parsed; of a complete request, its size
  * @target:   what the method is applied to
  * @fields:   values; the first one if a field is repeated; size 0 if there is none
+ * @further:  other values of the lists If-Match and If-None-Match
+ * @nfurther: their number; more than REQUEST_FURTHER are refused
+ * @repeated: bits of the other fields that are repeated, and thus not valid
  * @name:     of the field that is being received
  * @value:    its value, or NULL if it is not used
  * @in_value: the value is being received
@@ -44,7 +55,9 @@ struct request {
 	const char *base;
 	uint32_t parsed;
 	struct extent target, fields[REQUEST_FIELDS], name, *value;
-	uint8_t hosts;
+	struct further further[REQUEST_FURTHER];
+	uint16_t repeated;
+	uint8_t hosts, nfurther;
 	bool in_value, complete, has_body;
 };
 

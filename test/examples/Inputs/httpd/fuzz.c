@@ -144,6 +144,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		claim(whole.target.at == pieces.target.at && whole.target.size == pieces.target.size);
 		for (int i = 0; i < REQUEST_FIELDS; i++)
 			claim(whole.fields[i].at + whole.fields[i].size <= whole.parsed);
+		for (int i = 0; i < whole.nfurther; i++)
+			claim(whole.further[i].value.at + whole.further[i].value.size <= whole.parsed);
 	}
 	check_incoming(data + 1, (uint32_t)size - 1, data[0] + 1U);
 	{

@@ -176,6 +176,14 @@ def check_conditions(server):
         (f"If-Unmodified-Since: {date}", 200), (f"If-Unmodified-Since: {before}", 412),
         ("If-Unmodified-Since: yesterday", 200),
         (f"If-Match: {etag}\r\nIf-None-Match: {etag}", 304),
+        # Fields with the same name are one list. Those that are no lists have no valid value then.
+        (f'If-None-Match: "a"\r\nIf-None-Match: {etag}', 304),
+        (f'If-Match: "a"\r\nX: y\r\nif-match: {etag}', 200),
+        ('If-Match: "a"\r\nIf-Match: "b"', 412),
+        (f'If-Match: {etag}\r\nIf-None-Match: "a"\r\nIf-None-Match: {etag}', 304),
+        (f"If-Modified-Since: {after}\r\nIf-Modified-Since: {after}", 200),
+        (f"If-Unmodified-Since: {before}\r\nIf-Unmodified-Since: {before}", 200),
+        ("Range: bytes=1-2\r\nRange: bytes=3-4", 200),
         # The forms that are not sent any more.
         (f"If-Modified-Since: {form(moment, '%A, %d-%b-%y %H:%M:%S GMT')}", 304),
         (f"If-Modified-Since: {form(moment - 1, '%A, %d-%b-%y %H:%M:%S GMT')}", 200),
@@ -192,10 +200,20 @@ def check_conditions(server):
         answer = server.get("/small.bin", f"If-Range: {field}", "Range: bytes=1-2")
         check(answer.status == status, f"If-Range: {field}: {status}, but {answer.status}")
     check(server.get("/none", "If-None-Match: *").status == 404, "a condition needs a file")
+    for count, status in (5, 412), (6, 431):
+        answer = server.get("/small.bin", *['If-Match: "a"'] * count)
+        check(answer.status == status, f"{count} lists: {status}, but {answer.status}")
+    answer = server.get("/small.bin", "Range: bytes=1-2", *[f"If-Range: {etag}"] * 2)
+    check(answer.status == 200, f"two If-Range: 200, but {answer.status}")
     # A file whose date is not before that of the answer may change again, and have the same date.
-    os.utime(server.path("small.bin"), (time.time() + 1000,) * 2)
+    future = int(time.time()) + 1000
+    os.utime(server.path("small.bin"), (future,) * 2)
     fields = server.get("/small.bin").fields
     check("last-modified" not in fields and "etag" in fields, f"a file that changes has no date: {fields}")
+    date = email.utils.formatdate(future, usegmt=True)
+    for field, status in ("If-Modified-Since", 200), ("If-Unmodified-Since", 412):
+        answer = server.get("/small.bin", f"{field}: {date}")
+        check(answer.status == status, f"a file that changes, {field}: {status}, but {answer.status}")
     server.write("small.bin", SMALL)
     check(server.get("/small.bin").fields["etag"] != etag, "a changed file has another tag")
 
