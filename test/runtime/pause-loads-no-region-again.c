@@ -39,9 +39,8 @@ bool cosy_device_gone(int error)
 	return error != -EBUSY;
 }
 
-int cosy_reserved_load(struct cosy_region *loaded, struct cosy_reserved *memory, uint64_t stale)
+int cosy_reserved_load(struct cosy_region *loaded, uint64_t stale)
 {
-	(void)memory;
 	EQUAL(stale, loaded->handle);
 	loaded->handle++;
 	loads++;

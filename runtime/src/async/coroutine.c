@@ -103,13 +103,13 @@ static bool is_faster_natively(struct cosy_loop *loop, const struct cosy_region 
 }
 
 /* Return true if the region is loaded in the module; loads it the first time. */
-static bool is_loaded(struct cosy_region *region, struct cosy_reserved *reserved)
+static bool is_loaded(struct cosy_region *region)
 {
 	int err;
 
 	if (__atomic_load_n(&region->handle, __ATOMIC_ACQUIRE))
 		return true;
-	err = cosy_reserved_load(region, reserved, 0);
+	err = cosy_reserved_load(region, 0);
 	if (err < 0 && cosy_device_gone(err))
 		__atomic_store_n(&region->mode, COSY_MODE_NATIVE,
 				 __ATOMIC_RELAXED);
@@ -165,7 +165,7 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 		cosy_count(reserved->counts, &reserved->counts->native, 1);
 		return false;
 	}
-	if (!loop_runs(task->loop, region) || !is_loaded(region, reserved))
+	if (!loop_runs(task->loop, region) || !is_loaded(region))
 		return false;
 	cosy_count(reserved->counts, &reserved->counts->runs, 1);
 	task->region = region;
@@ -497,8 +497,7 @@ static bool load_again(struct cosy_task *task, int64_t error)
 	    cosy_device_get() < 0)
 		return false;
 	task->reloaded = true;
-	return cosy_reserved_load(task->region, cosy_reserved_of(task->region),
-				  stale) >= 0;
+	return cosy_reserved_load(task->region, stale) >= 0;
 }
 
 /* Execute the step for which the module has left the compound. */

@@ -17,6 +17,7 @@
 
 #include <valgrind/valgrind.h>
 
+#include <cosy/exec.h>
 #include <cosy/format.h>
 
 #include "device/descriptor.h"
@@ -97,7 +98,32 @@ static bool is_ours(int fd)
 	return fd >= 0 && rdev && character_device(fd) == rdev;
 }
 
-/* Open the device again, and replace @old by the new descriptor. Return it, or -errno. */
+static int pid(void)
+{
+	return (int)cosy_sys(SYS_getpid, 0, 0, 0);
+}
+
+/*
+ * libc knows the numbers of the threads that it has made, and that of the child of its fork(). In a child of
+ * vfork() it knows that of the parent's thread. So it does in a child of clone(), which has a copy of its
+ * parent's memory. That one counts as one of vfork(), too, as long as its parent lives, and is in its PID
+ * namespace.
+ */
+bool cosy_device_is_in_vfork(void)
+{
+	const int known = (int)cosy_env_tid(NULL);
+	long parent;
+
+	if (known == cosy_sys(SYS_gettid, 0, 0, 0))
+		return false;
+	parent = cosy_sys(SYS_getppid, 0, 0, 0);
+	return parent == known || parent == __atomic_load_n(&device_pid, __ATOMIC_RELAXED);
+}
+
+/*
+ * Open the device again, and replace @old by the new descriptor. Return it, or -errno. A child of vfork() must
+ * not do that: its parent, which has the same variables, does not have the descriptor.
+ */
 static int replace(int old, struct cosy_info *info)
 {
 	int fd;
@@ -107,14 +133,19 @@ static int replace(int old, struct cosy_info *info)
 	fd = open_device(info);
 	if (fd < 0)
 		return fd;
+	/* Not before: a filter that forbids the device may kill for what this asks. */
+	if (cosy_device_is_in_vfork()) {
+		cosy_file_close(fd);
+		return -EBUSY;
+	}
+	cosy_sys(SYS_fcntl, fd, F_SETOWN, pid());
 	__atomic_store_n(&device_rdev, character_device(fd), __ATOMIC_RELAXED);
 	if (!__atomic_compare_exchange_n(&cosy_device_fd, &old, fd, false,
 					 __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {
 		cosy_file_close(fd);
 		return old >= 0 ? old : -EBUSY;
 	}
-	__atomic_store_n(&device_pid, (int)cosy_sys(SYS_getpid, 0, 0, 0),
-			 __ATOMIC_RELAXED);
+	__atomic_store_n(&device_pid, pid(), __ATOMIC_RELAXED);
 	/* If the program uses the number for a file of its own, that file stays open. */
 	if (old != fd && is_ours(old))
 		cosy_file_close(old);
@@ -176,10 +207,14 @@ int cosy_device_get_own(void)
 	if (cosy_device_is_paused())
 		return -EBUSY;
 	fd = end_pause();
-	if (is_ours(fd) && __atomic_load_n(&device_pid, __ATOMIC_RELAXED) ==
-				   cosy_sys(SYS_getpid, 0, 0, 0))
-		return fd;
-	return replace(fd, &info);
+	return is_ours(fd) && cosy_device_is_own(fd) ? fd : replace(fd, &info);
+}
+
+/* A child in another PID namespace may have its parent's number. The kernel returns 0 to it. */
+bool cosy_device_is_own(int fd)
+{
+	return __atomic_load_n(&device_pid, __ATOMIC_RELAXED) == pid() &&
+	       cosy_sys(SYS_fcntl, fd, F_GETOWN, 0);
 }
 
 int cosy_device_file(void)

@@ -28,7 +28,7 @@ extern int cosy_device_fd __attribute__((visibility("hidden")));
  *
  * Return: the descriptor, which stays libcosy's, or -errno: -EPROTO if the module has another
  * version, -ENODEV if /dev/cosy is not the module's, -EPERM after cosy_device_block(), -EBUSY while
- * the process is traced.
+ * the process is traced, or if a child of vfork() has closed the device.
  */
 int cosy_device_get(void);
 
@@ -36,11 +36,29 @@ int cosy_device_get(void);
  * cosy_device_get_own() - return a descriptor of a file that no other process shares
  *
  * After fork() the child shares its parent's file, and what the child loads would stay in that
- * file when the child ends. So a process that loads compounds has a file of its own.
+ * file when the child ends. So a process that loads compounds has a file of its own. A child of vfork() gets
+ * -EBUSY.
  *
  * Return: like cosy_device_get().
  */
 int cosy_device_get_own(void);
+
+/**
+ * cosy_device_is_own() - test whether this process has opened a file of the device
+ * @fd: its descriptor
+ *
+ * Return: false if an ancestor has. Async-signal-safe, thread-safe.
+ */
+bool cosy_device_is_own(int fd);
+
+/**
+ * cosy_device_is_in_vfork() - test whether this process has the memory of its parent
+ *
+ * Its parent does not have the descriptors that it opens, so libcosy's variables must not name them.
+ *
+ * Return: true in a child of vfork(), and in some of clone(). Async-signal-safe, thread-safe.
+ */
+bool cosy_device_is_in_vfork(void);
 
 /**
  * cosy_device_available() - test whether the kernel can run regions in this process

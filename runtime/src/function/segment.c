@@ -134,7 +134,8 @@ static bool arena_wanted(void)
 
 	return __atomic_load_n(&want_arenas, __ATOMIC_RELAXED) &&
 	       functions != COSY_FUNCTIONS_NATIVE &&
-	       cosy_device_available(functions == COSY_FUNCTIONS_KERNEL);
+	       cosy_device_available(functions == COSY_FUNCTIONS_KERNEL) &&
+	       !cosy_device_is_in_vfork();
 }
 
 /* Make the bits in segment->blocks usable up to the address @end. */

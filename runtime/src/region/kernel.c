@@ -25,7 +25,7 @@ int64_t cosy_kernel_run(struct cosy_region *region,
 	struct cosy_run run;
 
 	if (!handle) {
-		int error = cosy_reserved_load(region, reserved, 0);
+		int error = cosy_reserved_load(region, 0);
 
 		if (error < 0) {
 			if (cosy_device_gone(error))

@@ -70,7 +70,7 @@ bool cosy_kernel_recover(struct cosy_region *region, struct cosy_reserved *reser
 		/* The error is from the module, not from another file. */
 		if (ret != -ENOENT && ret != -EBADF)
 			return false;
-		error = cosy_reserved_load(region, reserved, run->handle + 1);
+		error = cosy_reserved_load(region, run->handle + 1);
 	}
 	if (error < 0) {
 		if (cosy_device_gone(error))

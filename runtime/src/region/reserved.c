@@ -323,19 +323,19 @@ void cosy_reserved_retire(struct cosy_region *regions, size_t count)
 	push(&retired_blocks, block, size_of_block(regions, count));
 }
 
+/* If it was loaded into another file, the module does not find the handle: no two are the same. */
 static void unload(uint64_t handle)
 {
 	int fd = cosy_device_file();
 
-	if (fd >= 0)
+	/* What the parent process has loaded is still the parent's. */
+	if (fd >= 0 && cosy_device_is_own(fd))
 		cosy_sys(SYS_ioctl, fd, COSY_IOC_UNLOAD, (long)&handle);
 }
 
-static void unload_own(const struct cosy_reserved *reserved)
+static void unload_loaded(const struct cosy_reserved *reserved)
 {
-	/* What the parent process loaded is still the parent's. */
-	if (reserved->handle &&
-	    reserved->pid == cosy_sys(SYS_getpid, 0, 0, 0))
+	if (reserved->handle)
 		unload(reserved->handle - 1);
 }
 
@@ -344,7 +344,7 @@ void cosy_reserved_unload(struct cosy_region *region)
 	struct cosy_reserved *reserved = cosy_reserved_of(region);
 
 	reserved->handle = region->handle;
-	unload_own(reserved);
+	unload_loaded(reserved);
 }
 
 void cosy_reserved_free_retired(void)
@@ -356,7 +356,7 @@ void cosy_reserved_free_retired(void)
 							     __ATOMIC_ACQUIRE);
 
 	for (; reserved; reserved = reserved->next)
-		unload_own(reserved);
+		unload_loaded(reserved);
 	while (block) {
 		struct block *next = block->next;
 
@@ -491,8 +491,7 @@ static const char *reason_not_loaded(int error, const struct cosy_load *load)
 	return limit ? limit : strerrordesc_np(-error);
 }
 
-int cosy_reserved_load(struct cosy_region *region,
-		       struct cosy_reserved *reserved, uint64_t stale)
+int cosy_reserved_load(struct cosy_region *region, uint64_t stale)
 {
 	struct cosy_load load = {
 		.size = sizeof(load),
@@ -524,9 +523,5 @@ int cosy_reserved_load(struct cosy_region *region,
 					 load.handle + 1, false,
 					 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		unload(load.handle);
-	else
-		__atomic_store_n(&reserved->pid,
-				 (int)cosy_sys(SYS_getpid, 0, 0, 0),
-				 __ATOMIC_RELAXED);
 	return 0;
 }

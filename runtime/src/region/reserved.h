@@ -32,7 +32,6 @@ enum cosy_mode {
  * struct cosy_reserved - data of libcosy about a region
  * @next:     next in the list of retired regions
  * @executor: its executor: KERNEL, USER or NATIVE; accessed relaxed
- * @pid:      the process that loaded it into the module
  * @handle:   the module's handle + 1, and 0 if it is not loaded; for a retired region
  * @counts:   NULL unless COSY_STATS is set
  * @verdict:  whether it gains in the kernel
@@ -47,7 +46,6 @@ enum cosy_mode {
 struct cosy_reserved {
 	struct cosy_reserved *next;
 	uint32_t executor;
-	int pid;
 	uint64_t handle;
 	struct cosy_counts *counts;
 	struct cosy_verdict verdict;
@@ -134,16 +132,14 @@ void cosy_reserved_use(struct cosy_region *region, void *memory);
 
 /**
  * cosy_reserved_load() - load a region into the module
- * @region:   the region
- * @reserved: its data
- * @stale:    handle + 1 that did not work; 0 for the first time
+ * @region: the region
+ * @stale:  handle + 1 that did not work; 0 for the first time
  *
  * If several threads do this concurrently, the handle of the first one is used.
  *
  * Return: 0, and region->handle is set; or -errno. Thread-safe, async-signal-safe.
  */
-int cosy_reserved_load(struct cosy_region *region,
-		       struct cosy_reserved *reserved, uint64_t stale);
+int cosy_reserved_load(struct cosy_region *region, uint64_t stale);
 
 /**
  * cosy_reserved_limit() - return the limit of the module that made loading fail, as text

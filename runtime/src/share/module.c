@@ -41,6 +41,12 @@ int cosy_share_in_module(struct cosy_share *share)
 	return 0;
 }
 
+/* Return true if another process, whose child this one is, has made the share. */
+bool share_is_of_parent_in_module(const struct cosy_share *share)
+{
+	return command(share, COSY_SHARE_COUNT, NULL) == -EPERM;
+}
+
 /* Close all descriptors of a share, and its own one. */
 void share_close_in_module(struct cosy_share *share)
 {

@@ -132,11 +132,18 @@ void share_free(struct cosy_share *share)
 	free(share);
 }
 
+/* A child in another PID namespace may have the number of its parent. */
+static bool is_own(const struct cosy_share *share)
+{
+	return share->owner == cosy_sys(SYS_getpid, 0, 0, 0) &&
+	       !(share->fd < 0 ? share->forked : share_is_of_parent_in_module(share));
+}
+
 COSY_EXPORT void cosy_share_destroy(struct cosy_share *share)
 {
 	if (!share)
 		return;
-	if (share->owner == cosy_sys(SYS_getpid, 0, 0, 0)) {
+	if (is_own(share)) {
 		share_unlist(share);
 	} else {
 		/* Loops are not in a child, nor threads that use the share. */

@@ -136,6 +136,7 @@ static inline long share_short_call(const struct cosy_share *share, unsigned int
 int cosy_share_in_module(struct cosy_share *share);
 void share_end_in_module(struct cosy_share *share);
 void share_close_in_module(struct cosy_share *share);
+bool share_is_of_parent_in_module(const struct cosy_share *share);
 long cosy_share_call_in_module(struct cosy_share *share, const struct share_kind *kind, long nr,
 			       const uint64_t *args);
 int cosy_share_move_in_module(struct cosy_share *share, int fd, int to, unsigned int flags);
