@@ -856,6 +856,7 @@ COSY_EXPORT void cosy_functions_add(struct cosy_function *list, size_t count)
 	if (!count || list->abi != COSY_REGION_ABI)
 		return;
 	cosy_segment_lock_functions = lock_functions;
+	cosy_segment_prepare = cosy_program_prepare;
 	cosy_segment_made = segment_made;
 	cosy_segment_forget = segment_gone;
 	cosy_function_hooks = &hooks;

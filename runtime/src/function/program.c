@@ -7,9 +7,9 @@
  * instructions, libbpf is told to generate a loader program. For that it makes no system
  * calls, and calls prepare() with the instructions.
  *
- * libbpf is looked up when the first function has to be loaded: in the program if it is
- * linked with it, otherwise as a shared library. So libcosy needs libbpf neither to link
- * nor to run, and programs without functions do not load it.
+ * libbpf is looked up when the first arena has been made: in the program if it is linked with it,
+ * otherwise as a shared library. So libcosy needs libbpf neither to link nor to run, and programs
+ * without functions do not load it.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -65,6 +65,7 @@ static struct {
 #undef MEMBER
 } libbpf;
 
+/* Threads that do this at the same time store the same. */
 static bool find_libbpf(void)
 {
 	void *library;
@@ -216,6 +217,23 @@ static int print(enum libbpf_print_level level, const char *format, va_list args
 	return vdprintf(STDERR_FILENO, format, args);
 }
 
+enum { LIBBPF_UNKNOWN, LIBBPF_FOUND, LIBBPF_MISSING };
+static int libbpf_state;
+
+void cosy_program_prepare(void)
+{
+	int unknown = LIBBPF_UNKNOWN, found;
+
+	if (__atomic_load_n(&libbpf_state, __ATOMIC_ACQUIRE) != LIBBPF_UNKNOWN)
+		return;
+	found = find_libbpf() ? LIBBPF_FOUND : LIBBPF_MISSING;
+	if (__atomic_compare_exchange_n(&libbpf_state, &unknown, found, false, __ATOMIC_RELEASE,
+					__ATOMIC_RELAXED) &&
+	    found == LIBBPF_MISSING && cosy_options().debug)
+		cosy_message("user functions run natively: there is no "
+			     LIBBPF " (install libbpf1)", NULL);
+}
+
 static int init(void)
 {
 	LIBBPF_OPTS(libbpf_prog_handler_opts, options,
@@ -224,13 +242,8 @@ static int init(void)
 
 	if (state)
 		return state > 0 ? 0 : state;
-	if (!find_libbpf()) {
-		if (cosy_options().debug)
-			cosy_message("user functions run natively: there is no "
-				     LIBBPF " (install libbpf1)", NULL);
-		state = -ENOSYS;
-		return state;
-	}
+	if (__atomic_load_n(&libbpf_state, __ATOMIC_ACQUIRE) != LIBBPF_FOUND)
+		return -ENOSYS;
 	state = libbpf.libbpf_register_prog_handler(COSY_FUNCTION_SECTION,
 			BPF_PROG_TYPE_SYSCALL, (enum bpf_attach_type)0, &options);
 	if (state >= 0)

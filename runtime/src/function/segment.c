@@ -57,6 +57,7 @@ static _Thread_local COSY_TLS struct cosy_segment *chosen;
 
 static bool want_arenas;
 
+void (*cosy_segment_prepare)(void);
 void (*cosy_segment_made)(struct cosy_segment *segment);
 void (*cosy_segment_forget)(struct cosy_segment *segment);
 void (*cosy_segment_lock_functions)(bool lock);
@@ -489,28 +490,36 @@ static struct cosy_segment *make(size_t size)
 	return segment;
 }
 
+/* Make a segment that is not in the table. The caller holds no lock. */
 static struct cosy_segment *create(size_t size)
 {
+	struct cosy_segment *segment = make(size);
+
+	if (segment && segment->map >= 0 && cosy_segment_prepare)
+		cosy_segment_prepare();
+	return segment;
+}
+
+/* Enter a segment into the table, which is locked. Return false without memory. */
+static bool enter(struct cosy_segment *segment)
+{
 	static bool handlers;
-	struct cosy_segment *segment;
 
 	if (!handlers && pthread_atfork(before_fork, after_fork_in_parent,
 					after_fork_in_child))
-		return NULL;
+		return false;
 	handlers = true;
-	segment = make(size);
-	if (segment && cosy_segment_made)
+	if (cosy_segment_made)
 		cosy_segment_made(segment);
-	if (segment)
-		__atomic_store_n(&segments[(uintptr_t)segment->base /
-					   COSY_SEGMENT_SPAN],
-				 segment, __ATOMIC_RELEASE);
-	return segment;
+	__atomic_store_n(&segments[(uintptr_t)segment->base / COSY_SEGMENT_SPAN],
+			 segment, __ATOMIC_RELEASE);
+	return true;
 }
 
 COSY_EXPORT struct cosy_segment *cosy_segment_create(size_t size)
 {
 	struct cosy_segment *segment;
+	bool entered;
 
 	if (!size)
 		size = SPACE;
@@ -519,12 +528,17 @@ COSY_EXPORT struct cosy_segment *cosy_segment_create(size_t size)
 		errno = EINVAL;
 		return NULL;
 	}
-	pthread_mutex_lock(&table_lock);
 	segment = create(size);
-	pthread_mutex_unlock(&table_lock);
-	if (!segment)
-		errno = ENOMEM;
-	return segment;
+	if (segment) {
+		pthread_mutex_lock(&table_lock);
+		entered = enter(segment);
+		pthread_mutex_unlock(&table_lock);
+		if (entered)
+			return segment;
+		give_back(segment);
+	}
+	errno = ENOMEM;
+	return NULL;
 }
 
 COSY_EXPORT void cosy_segment_destroy(struct cosy_segment *segment)
@@ -564,19 +578,24 @@ void cosy_segment_each(void (*visit)(struct cosy_segment *segment, void *data),
 
 struct cosy_segment *cosy_segment_current(void)
 {
-	struct cosy_segment *segment = chosen;
+	struct cosy_segment *segment = chosen, *made;
 
 	if (segment)
 		return segment;
 	segment = __atomic_load_n(&shared, __ATOMIC_ACQUIRE);
 	if (segment)
 		return segment;
+	made = create(SPACE);
 	pthread_mutex_lock(&table_lock);
 	segment = shared;
-	if (!segment) {
-		segment = create(SPACE);
+	if (!segment && made && enter(made)) {
+		segment = made;
+		made = NULL;
 		__atomic_store_n(&shared, segment, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&table_lock);
+	/* Another thread was faster. */
+	if (made)
+		give_back(made);
 	return segment;
 }

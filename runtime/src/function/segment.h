@@ -120,6 +120,14 @@ void cosy_segment_each(void (*visit)(struct cosy_segment *segment, void *data),
 		       void *data);
 
 /**
+ * cosy_segment_prepare - called after the arena of a segment was made, without locks
+ *
+ * It may wait for a thread that loads a library, whose constructors may take locks of libcosy. NULL if there
+ * are no functions. Set once, before there are arenas.
+ */
+extern void (*cosy_segment_prepare)(void) __attribute__((visibility("hidden")));
+
+/**
  * cosy_segment_made - called with a new segment, before other threads can find it
  *
  * NULL if there are no functions. Set once, before there are arenas.
