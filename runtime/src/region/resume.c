@@ -27,14 +27,28 @@
 /* How often one entry tries to get its descriptor or handle back. */
 #define MAX_RECOVERIES 4
 
+/* The kernel's restart codes, which no header of the system has. */
+#define ERESTARTSYS	512
+#define ERESTARTNOHAND	514
+#define ERESTART_RESTARTBLOCK	516
+
 /*
- * Return true if @ret of an entry with status COSY_RESULT is the result of the call at
- * pc. It is not if the kernel restarted the entry and the device's descriptor was closed
- * by then: no interrupted call ends with one of these errors.
+ * Return true if @ret of an entry with status COSY_RESULT is the result of the call at pc. It is
+ * not if the kernel restarted the entry and the device's descriptor was closed, or was another
+ * file's, by then. value is what the module returned.
  */
-static bool is_result(long ret)
+static bool is_result(const struct cosy_run *run, long ret)
 {
-	return ret != -EBADF && ret != -ESPIPE && ret != -ENXIO;
+	long returned = (long)run->value;
+
+	/* restart_syscall() returns what the call returns; it uses no descriptor. */
+	if (returned == -ERESTART_RESTARTBLOCK)
+		return true;
+	/* The entry is restarted, or ends with EINTR. */
+	if (returned <= -ERESTARTSYS && returned >= -ERESTARTNOHAND)
+		return ret == -EINTR;
+	/* The call's errno could not be stored. */
+	return ret == returned;
 }
 
 /* Return true if the run was left in a function that can only be resumed. */
@@ -269,7 +283,7 @@ static bool continue_run(struct entered *entered, long ret)
 
 	if (ret == (long)COSY_RUN_LEFT || ret == (long)COSY_RUN_SECCOMP_BLOCKED)
 		ended = continue_after_leave(entered, ret == (long)COSY_RUN_SECCOMP_BLOCKED);
-	else if (run->status == COSY_RESULT && is_result(ret))
+	else if (run->status == COSY_RESULT && is_result(run, ret))
 		continue_after_call(entered, ret);
 	else
 		ended = continue_after_failure(entered, ret);
