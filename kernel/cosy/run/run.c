@@ -401,12 +401,13 @@ static __always_inline u64 cosy_run_leavings(const struct cosy_state *st)
 
 /*
  * Return an error before anything was executed. If the kernel has restarted the entry, the status
- * is reset, so that the process does not take the error for the result of the interrupted call.
+ * is changed: the process must neither take the error for the result of the interrupted call, nor
+ * a run that has come back to pc 0 for one that has not begun.
  */
 static noinline loff_t cosy_refuse(const struct cosy_run *run,
 				   struct cosy_run __user *urun, int err)
 {
-	if (run->status != COSY_DONE && put_user(COSY_DONE, &urun->status))
+	if (run->status != COSY_DONE && put_user(COSY_AGAIN, &urun->status))
 		return cosy_state_lost();
 	return err;
 }

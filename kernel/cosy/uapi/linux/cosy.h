@@ -28,7 +28,8 @@
  *	-errno, status COSY_RESULT  a system call inside returned a restart code
  *				  and the entry was not restarted: what the entry
  *				  returned (of any sign) is the call's result
- *	-errno, status COSY_DONE  nothing was executed; pc is as it was:
+ *	-errno, another status	  nothing was executed; pc is as it was, and so is status if it was
+ *				  COSY_DONE, else it is COSY_AGAIN:
  *		EFAULT	the descriptor or the frame cannot be read
  *		ENOENT	no such handle in this file
  *		EINVAL	bad pc, status or reserved field
