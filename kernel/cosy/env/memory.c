@@ -93,7 +93,7 @@ bool cosy_writable_pages(u64 addr, u64 len)
  * accesses may reach it, unchanged.
  *
  * Return: true if all memory up to the first unmapped address is ordinary. Accesses beyond it
- * fault.
+ * fault. False also if the thread is killed.
  */
 bool cosy_ordinary(u64 addr, u64 len)
 {
@@ -102,7 +102,9 @@ bool cosy_ordinary(u64 addr, u64 len)
 	struct vm_area_struct *vma;
 	bool ordinary = true;
 
-	mmap_read_lock(mm);
+	/* As a page fault of the program: a killed thread does not wait. */
+	if (mmap_read_lock_killable(mm))
+		return false;
 	while (ordinary && addr < end) {
 		vma = vma_lookup(mm, addr);
 		if (!vma)
