@@ -32,11 +32,8 @@
 /* Maximum of programs that a function of a compound has, one for each segment. */
 #define MAX_BINDINGS	1024
 
-/*
- * What a user is charged for a binding, which keeps the mm of a process that has ended: with its
- * page directory, which mitigations double.
- */
-#define BINDING_CHARGE	(sizeof(struct cosy_binding) + sizeof(struct mm_struct) + 2 * PAGE_SIZE)
+/* What a user is charged for a binding. */
+#define BINDING_CHARGE	(sizeof(struct cosy_binding) + COSY_MM_CHARGE)
 
 /* True if this kernel has all that user functions need. */
 bool cosy_functions_work __ro_after_init;

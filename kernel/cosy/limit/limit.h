@@ -7,6 +7,7 @@
 
 #include <linux/compiler.h>
 #include <linux/gfp.h>
+#include <linux/mm_types.h>
 #include <linux/sched.h>
 #include <linux/time64.h>
 #include <linux/types.h>
@@ -18,6 +19,12 @@ struct page;
  * They are charged to the cgroup of the current thread.
  */
 #define COSY_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+/*
+ * What a user is charged for the memory of a process (mm_struct) that an object keeps after the
+ * process has ended: with the page directory, which mitigations double.
+ */
+#define COSY_MM_CHARGE	(sizeof(struct mm_struct) + 2 * PAGE_SIZE)
 
 /* pages.c */
 struct page **cosy_pages_alloc(unsigned int n);

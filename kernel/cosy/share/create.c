@@ -167,20 +167,38 @@ static void cosy_share_free(struct rcu_head *rcu)
 
 /*
  * End a share, before the table can be freed that has its descriptor: later another table may have
- * the same address. Closes all descriptors.
+ * the same address. Closes all descriptors, once: a process may have as many copies of the share as
+ * there are places in its table.
  */
 static void cosy_share_end(struct cosy_share *share)
 {
 	/* Is also the barrier that pairs with the one in cosy_share_check_end(). */
-	if (!xchg(&share->ended, true))
-		cosy_share_remove(share);
+	if (xchg(&share->ended, true))
+		return;
+	cosy_share_remove(share);
 	cosy_table_close(share);
+}
+
+/*
+ * Return what a user is charged for a share. The table that the kernel makes for its descriptors
+ * stays until the share is freed: 8 bytes and some bits for each of a power of two of blocks, as in
+ * alloc_fdtable().
+ */
+static u64 cosy_share_charge(u32 max)
+{
+	const unsigned long block = 1024 / sizeof(struct file *);
+	u64 charge = sizeof(struct cosy_share) + COSY_MM_CHARGE;
+
+	if (max >= NR_OPEN_DEFAULT)
+		charge += roundup_pow_of_two(max / block + 1) * block *
+			  (sizeof(struct file *) + 1);
+	return charge;
 }
 
 static void cosy_share_discard(struct cosy_share *share)
 {
 	cosy_share_end(share);
-	cosy_quota_uncharge(share->quota, sizeof(*share));
+	cosy_quota_uncharge(share->quota, cosy_share_charge(share->max));
 	put_pid(share->pid);
 	mmdrop(share->mm);
 	call_rcu(&share->rcu, cosy_share_free);
@@ -267,7 +285,7 @@ static struct cosy_share *cosy_share_alloc(u32 max)
 
 	if (open > limit)
 		return ERR_PTR(-EMFILE);
-	err = cosy_quota_charge(owner, sizeof(*share));
+	err = cosy_quota_charge(owner, cosy_share_charge(max));
 	if (err)
 		return ERR_PTR(err);
 	err = -ENOMEM;
@@ -290,7 +308,7 @@ static struct cosy_share *cosy_share_alloc(u32 max)
 free:
 	kfree(share);
 uncharge:
-	cosy_quota_uncharge(owner, sizeof(*share));
+	cosy_quota_uncharge(owner, cosy_share_charge(max));
 	return ERR_PTR(err);
 }
 
