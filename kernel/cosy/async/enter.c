@@ -481,8 +481,12 @@ static void cosy_loop_give_back(struct cosy_loop *loop)
 			cosy_coroutine_give_back(loop, &st, parked);
 		else if (parked && parked->kind == COSY_PARKED_LENT)
 			cosy_lent_give_back(loop, parked);
-		if (!(i & 0xff))
-			cond_resched();
+		if (i & 0xff)
+			continue;
+		cond_resched();
+		/* The process needs nothing any more. It may close as many copies as it had. */
+		if (fatal_signal_pending(current))
+			break;
 	}
 	/* Wake the sleeper and the pollers: they cannot enter to learn this. */
 	cosy_loop_tell(loop, 0);

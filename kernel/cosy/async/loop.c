@@ -87,7 +87,7 @@ bool cosy_loop_pays(struct cosy_loop *loop, u32 index)
 static struct cosy_loop *cosy_loop_alloc(u32 nentries)
 {
 	u64 size = cosy_page_size(nentries);
-	u64 charge = sizeof(struct cosy_loop) + size +
+	u64 charge = sizeof(struct cosy_loop) + COSY_MM_CHARGE + size +
 		     nr_cpu_ids * sizeof(struct cosy_loop_cpu) +
 		     nentries * sizeof(struct cosy_parked *);
 	u64 owner = cosy_quota_owner();

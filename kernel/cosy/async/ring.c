@@ -231,7 +231,8 @@ static struct cosy_waiter *cosy_ring_find_send(const struct cosy_ring *ring, u64
 {
 	struct cosy_waiter *waiter;
 
-	cond_resched();
+	/* A quiescent state of RCU tasks, too: with many entries this takes long. */
+	cond_resched_tasks_rcu_qs();
 	if (fatal_signal_pending(current))
 		return NULL;
 	list_for_each_entry(waiter, &ring->sending, link) {
@@ -787,9 +788,10 @@ out:
 
 /*
  * Cancel calls whose CANCEL is behind calls that are not made yet. They have been completed by
- * the process, and must not be made.
+ * the process, and must not be made. Ends early if the process is killed, with @stops also at other
+ * signals: then it returns false, and has to be called again.
  */
-static void cosy_ring_cancel_early(struct cosy_ring *ring, u32 tail)
+static bool cosy_ring_cancel_early(struct cosy_ring *ring, u32 tail, bool stops)
 {
 	struct cosy_ring_entry *entry;
 	u32 head = ring->calls_head, nr;
@@ -799,15 +801,22 @@ static void cosy_ring_cancel_early(struct cosy_ring *ring, u32 tail)
 	for (; head != tail; head++) {
 		entry = &ring->calls[head & ring->mask];
 		nr = READ_ONCE(entry->nr);
-		if (!(head & 0xfff))
-			cond_resched();
+		if (!(head & 0xfff)) {
+			cond_resched_tasks_rcu_qs();
+			if (fatal_signal_pending(current))
+				return false;
+		}
 		if (nr != COSY_RING_CANCEL && nr != COSY_RING_CANCEL_SEND)
 			continue;
 		cosy_ring_cancel(ring, entry, nr);
 		/* The operation may wait again when this is reached. */
 		WRITE_ONCE(entry->op, 0);
 		WRITE_ONCE(entry->nr, COSY_RING_NOP);
+		/* What is cancelled is no CANCEL any more. */
+		if (stops && signal_pending(current))
+			return false;
 	}
+	return true;
 }
 
 /* Calls come first. If they have delayed receives often, leave room for some: at least for two. */
@@ -823,7 +832,8 @@ static noinline bool cosy_ring_execute_delayed(struct cosy_ring *ring, struct co
 	run->end += kept;
 	if (!goes_on)
 		return false;
-	cosy_ring_cancel_early(ring, tail);
+	if (!cosy_ring_cancel_early(ring, tail, true))
+		return false;
 	ring->delayed = 0;
 	return cosy_ring_execute_receives(ring, run) && cosy_ring_execute_fired(ring, run);
 }
@@ -955,11 +965,13 @@ unsigned int cosy_ring_return(struct cosy_ring *ring)
 	u32 fd;
 
 	/* Acquire: the entries were written before the tail. */
-	cosy_ring_cancel_early(ring, smp_load_acquire(&page->calls_tail));
+	cosy_ring_cancel_early(ring, smp_load_acquire(&page->calls_tail), false);
 	waiting = ring->waiting;
-	while (!list_empty(&ring->sending))
+	while (!list_empty(&ring->sending)) {
 		cosy_ring_put_back(ring, list_first_entry(&ring->sending, struct cosy_waiter,
 							  link));
+		cond_resched();
+	}
 	for (fd = 0; fd < ring->receivers.n && ring->waiting; fd++) {
 		if (ring->receivers.of[fd] && ring->receivers.of[fd]->waits)
 			cosy_ring_put_back(ring, ring->receivers.of[fd]);
@@ -991,7 +1003,7 @@ static unsigned int cosy_ring_forget(struct cosy_ring *ring, u64 fd, bool stale)
 	struct cosy_ring_run run = {};
 
 	/* Acquire: the entries were written before the tail. */
-	cosy_ring_cancel_early(ring, smp_load_acquire(&ring->page->calls_tail));
+	cosy_ring_cancel_early(ring, smp_load_acquire(&ring->page->calls_tail), false);
 	cosy_ring_forget_waiter(ring, &run, cosy_receiver_of(ring, fd), stale);
 	cosy_ring_forget_waiter(ring, &run, cosy_sender_of(ring, fd), stale);
 	WRITE_ONCE(ring->page->ngiven, run.given);
