@@ -16,6 +16,8 @@
 #include <linux/uaccess.h>
 #include <linux/unistd.h>
 
+#include <asm/barrier.h>
+
 #include <cosy/exec.h>
 
 #include "async/async.h"
@@ -265,6 +267,8 @@ static int cosy_coroutine_run(struct cosy_loop *loop, struct cosy_coroutine *co,
 	st->env.suspended = co->suspended;
 	cosy_env_init(&st->env);
 	trace_start(loop->id, co->parked.index);
+	/* No load of the compound may pass the stores that have cleared the registers. */
+	barrier_nospec();
 	status = cosy_exec(co->compound->code, st);
 	cosy_history_clear();
 	co->suspended = st->env.suspended;

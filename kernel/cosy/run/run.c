@@ -16,6 +16,8 @@
 #include <linux/uaccess.h>
 #include <linux/unistd.h>
 
+#include <asm/barrier.h>
+
 #include <cosy/exec.h>
 
 #include "call/call.h"
@@ -594,6 +596,8 @@ cosy_compound_run(const struct cosy_compound *compound,
 	cosy_env_init(&st->env);
 	st->env.borrowed = NULL;
 
+	/* No load of the compound may pass the stores that clear the registers. */
+	barrier_nospec();
 	status = cosy_exec(code, st);
 	cosy_history_clear();
 	if (unlikely(!plain || status | cosy_run_leavings(st))) {
