@@ -72,6 +72,7 @@ struct program {
  * @base:     the segment
  * @group:    its stacks
  * @trial:    it is timed
+ * @used:     it is a binding
  */
 struct binding {
 	struct binding *next;
@@ -80,6 +81,7 @@ struct binding {
 	uint32_t number;
 	unsigned int group;
 	bool trial;
+	bool used;
 };
 
 /**
@@ -117,6 +119,7 @@ struct state {
 /* Protects the list of all functions. */
 static pthread_mutex_t functions_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct state *functions;
+static struct state *retired;	/* removed, and to be freed */
 
 /*
  * Loading
@@ -273,54 +276,61 @@ static long unbind(const struct binding *binding)
 	return bind_or_unbind(&bind);
 }
 
-static void segment_gone(struct cosy_segment *segment)
-{
-	uint64_t base = (uintptr_t)segment->base;
-
-	pthread_mutex_lock(&functions_lock);
-	for (struct state *state = functions; state; state = state->next) {
-		pthread_mutex_lock(&state->lock);
-		for (struct binding **at = &state->bindings; *at;) {
-			struct binding *binding = *at;
-
-			if (binding->base != base) {
-				at = &binding->next;
-				continue;
-			}
-			unbind(binding);
-			*at = binding->next;
-			binding->base = 0;
-		}
-		for (struct program **at = &state->programs; *at;) {
-			struct program *program = *at;
-
-			if (program->segment != segment) {
-				at = &program->next;
-				continue;
-			}
-			__atomic_store_n(at, program->next, __ATOMIC_RELAXED);
-			program_free(program, false);
-		}
-		pthread_mutex_unlock(&state->lock);
-	}
-	pthread_mutex_unlock(&functions_lock);
-}
-
-/* Allocate a binding without malloc(), which the run path must not call. Never freed. */
+/* Allocate a binding without malloc(), which the run path must not call. */
 static struct binding *binding_alloc(void)
 {
 	enum { COUNT = 1024 };
 	static struct binding all[COUNT];
-	static unsigned int used;
-	unsigned int n = __atomic_load_n(&used, __ATOMIC_RELAXED);
 
-	while (n < COUNT)
-		if (__atomic_compare_exchange_n(&used, &n, n + 1, false,
-						__ATOMIC_RELAXED,
-						__ATOMIC_RELAXED))
+	for (unsigned int n = 0; n < COUNT; n++)
+		if (!__atomic_exchange_n(&all[n].used, true, __ATOMIC_ACQUIRE))
 			return &all[n];
 	return NULL;
 }
+
+static void binding_free(struct binding *binding)
+{
+	__atomic_store_n(&binding->used, false, __ATOMIC_RELEASE);
+}
+
+/* Take away what a function has in the kernel and in segments, or only what it has for one segment. */
+static void release(struct state *state, const struct cosy_segment *segment)
+{
+	pthread_mutex_lock(&state->lock);
+	for (struct binding **at = &state->bindings; *at;) {
+		struct binding *binding = *at;
+
+		if (segment && binding->base != (uintptr_t)segment->base) {
+			at = &binding->next;
+			continue;
+		}
+		unbind(binding);
+		*at = binding->next;
+		binding_free(binding);
+	}
+	for (struct program **at = &state->programs; *at;) {
+		struct program *program = *at;
+
+		if (segment && program->segment != segment) {
+			at = &program->next;
+			continue;
+		}
+		__atomic_store_n(at, program->next, __ATOMIC_RELAXED);
+		program_free(program, !segment);
+	}
+	pthread_mutex_unlock(&state->lock);
+}
+
+static void segment_gone(struct cosy_segment *segment)
+{
+	pthread_mutex_lock(&functions_lock);
+	for (struct state *state = functions; state; state = state->next)
+		release(state, segment);
+	for (struct state *state = retired; state; state = state->next)
+		release(state, segment);
+	pthread_mutex_unlock(&functions_lock);
+}
+
 
 static struct binding *binding_find(const struct state *state, uint64_t handle,
 				    uint32_t number, uint64_t base)
@@ -763,12 +773,6 @@ static bool may_run_in_kernel(const struct cosy_region *region)
 	return true;
 }
 
-static const struct cosy_function_hooks hooks = {
-	.upcall = upcall,
-	.failed = failed,
-	.may_run_in_kernel = may_run_in_kernel,
-};
-
 /*
  * Fork
  *
@@ -850,11 +854,45 @@ static void add(struct cosy_function *function)
 	cosy_segment_each(load_for, state);
 }
 
+/* Free the functions that were removed. No thread runs them any more. */
+static void free_retired(void)
+{
+	struct state *state;
+
+	pthread_mutex_lock(&functions_lock);
+	while ((state = retired)) {
+		retired = state->next;
+		release(state, NULL);
+		pthread_mutex_destroy(&state->lock);
+		/* Counts stay in their list. */
+		if (!cosy_options().stats)
+			free(state);
+	}
+	pthread_mutex_unlock(&functions_lock);
+}
+
+static void unload(bool alone)
+{
+	cosy_program_unload();
+	if (!alone)
+		return;
+	free_retired();
+	cosy_segments_unload();
+}
+
 COSY_EXPORT void cosy_functions_add(struct cosy_function *list, size_t count)
 {
+	static const struct cosy_function_hooks hooks = {
+		.upcall = upcall,
+		.failed = failed,
+		.may_run_in_kernel = may_run_in_kernel,
+		.unload = unload,
+	};
+
 	/* All of them come from one compilation, hence have one layout. */
 	if (!count || list->abi != COSY_REGION_ABI)
 		return;
+	free_retired();
 	cosy_segment_lock_functions = lock_functions;
 	cosy_segment_prepare = cosy_program_prepare;
 	cosy_segment_made = segment_made;
@@ -865,7 +903,11 @@ COSY_EXPORT void cosy_functions_add(struct cosy_function *list, size_t count)
 		add(&list[i]);
 }
 
-static void forget(struct state *state)
+/*
+ * Threads that still run may be in the function, if the process ends. So it is freed later, when other functions
+ * are added, or this copy of libcosy is unloaded.
+ */
+static void retire(struct state *state)
 {
 	struct state **at = &functions;
 
@@ -873,6 +915,8 @@ static void forget(struct state *state)
 	while (*at != state)
 		at = &(*at)->next;
 	*at = state->next;
+	state->next = retired;
+	retired = state;
 	pthread_mutex_unlock(&functions_lock);
 }
 
@@ -886,7 +930,6 @@ COSY_EXPORT void cosy_functions_remove(struct cosy_function *list, size_t count)
 		if (!state)
 			continue;
 		cosy_stats_print_last(&state->counted);
-		/* Threads that still run may be in it, as in the native code. */
-		forget(state);
+		retire(state);
 	}
 }

@@ -28,6 +28,8 @@ struct cosy_counts;
  *
  * @may_run_in_kernel: test whether the module may call all user functions of a region: none runs
  *	    natively for good, and each is loaded for a segment
+ * @unload: this copy of libcosy is unloaded: let libbpf forget it, and close its descriptors if there is no
+ *	    other thread. Not async-signal-safe
  *
  * @counts: counts of the region; NULL if they are not needed. Async-signal-safe, thread-safe.
  */
@@ -37,6 +39,7 @@ struct cosy_function_hooks {
 	void (*failed)(const struct cosy_region *region, struct cosy_counts *counts,
 		       uint64_t *frame, struct cosy_run *run);
 	bool (*may_run_in_kernel)(const struct cosy_region *region);
+	void (*unload)(bool alone);
 };
 
 /** cosy_function_hooks - set by cosy_functions_add(); NULL if there are no user functions */

@@ -40,15 +40,20 @@
 #define LIBBPF_FUNCTIONS(X) \
 	X(libbpf_set_print) \
 	X(libbpf_register_prog_handler) \
+	X(libbpf_unregister_prog_handler) \
+	X(libbpf_prog_type_by_name) \
 	X(bpf_object__open_mem) \
 	X(bpf_object__btf) \
 	X(bpf_object__find_map_by_name) \
+	X(bpf_object__next_program) \
 	X(bpf_object__gen_loader) \
 	X(bpf_object__load) \
 	X(bpf_object__close) \
 	X(bpf_map__fd) \
 	X(bpf_map__reuse_fd) \
 	X(btf__raw_data) \
+	X(bpf_program__log_buf) \
+	X(bpf_program__set_log_buf) \
 	X(bpf_program__insns) \
 	X(bpf_program__insn_cnt)
 
@@ -91,14 +96,33 @@ static bool find_libbpf(void)
 }
 
 /**
+ * struct request - what a handler does with a program
+ * @magic:   REQUEST
+ * @prepare: does it
+ *
+ * A process may have several copies of libcosy, each with a handler for the same section, and libbpf calls the
+ * one that was registered first. So the handler of any copy, also of another version, finds this as the log
+ * of the program, which is not written.
+ */
+struct request {
+	uint64_t magic;
+	int (*prepare)(struct request *request, struct bpf_program *program,
+		       struct bpf_prog_load_opts *options);
+};
+
+#define REQUEST	0x436f73794c6f6164
+
+/**
  * struct loading - a program that is being loaded
+ * @request: for the handler
  * @object: the object of libbpf
  * @yield:  operands of a call of cosy_function_yield(), from the module
  * @map:    the arena of its segment
- * @done:   the kernel was asked to load it
+ * @done:   the kernel was asked to load it. What libbpf reports then is not the reason of a failure
  * @fd:     descriptor of the program, or -errno
  */
 struct loading {
+	struct request request;
 	struct bpf_object *object;
 	struct cosy_yield yield;
 	int map;
@@ -106,10 +130,10 @@ struct loading {
 	int fd;
 };
 
-/* A variable, because libbpf passes no pointer to prepare(). One thread loads at a time. */
-static struct loading *loading;
+/* Libbpf's messages are not printed. One thread loads at a time. */
+static bool quiet;
 
-static int load_types(int token)
+static int load_types(const struct loading *loading, int token)
 {
 	const struct btf *btf = libbpf.bpf_object__btf(loading->object);
 	struct cosy_bpf_btf attr;
@@ -158,10 +182,11 @@ static void explain(struct cosy_bpf_program *attr, int token)
 	free(log);
 }
 
-/* Called by libbpf when the code is linked: load it. */
-static int prepare(struct bpf_program *program,
-		   struct bpf_prog_load_opts *options, long cookie)
+/* The code is linked: load it. */
+static int prepare(struct request *request, struct bpf_program *program,
+		   struct bpf_prog_load_opts *options)
 {
+	struct loading *loading = (struct loading *)request;
 	struct bpf_insn *insns =
 		(struct bpf_insn *)libbpf.bpf_program__insns(program);
 	size_t count = libbpf.bpf_program__insn_cnt(program);
@@ -169,7 +194,6 @@ static int prepare(struct bpf_program *program,
 	int token = cosy_bpf_token(), types;
 	struct cosy_bpf_program attr;
 
-	(void)cookie;
 	for (size_t i = 0; i < count; i++) {
 		if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg ||
 		    insns[i].imm != COSY_FUNCTION_YIELD)
@@ -178,7 +202,7 @@ static int prepare(struct bpf_program *program,
 		insns[i].off = 1;
 		insns[i].imm = (int)loading->yield.id;
 	}
-	types = load_types(token);
+	types = load_types(loading, token);
 	memset(&attr, 0, sizeof(attr));
 	attr.prog_type = BPF_PROG_TYPE_SYSCALL;
 	attr.insns = (uintptr_t)insns;
@@ -198,6 +222,7 @@ static int prepare(struct bpf_program *program,
 		attr.line_info_rec_size = options->line_info_rec_size;
 	}
 	loading->done = true;
+	__atomic_store_n(&quiet, true, __ATOMIC_RELAXED);
 	loading->fd = load_program(&attr, token);
 	if (loading->fd < 0 && cosy_options().debug)
 		explain(&attr, token);
@@ -209,13 +234,29 @@ static int prepare(struct bpf_program *program,
 	return -ECANCELED;
 }
 
+/* Called by libbpf, also for a program of another copy of libcosy. */
+static int handle(struct bpf_program *program, struct bpf_prog_load_opts *options, long cookie)
+{
+	size_t size = 0;
+	struct request *request =
+		(struct request *)libbpf.bpf_program__log_buf(program, &size);
+
+	(void)cookie;
+	if (!request || size != sizeof(*request) || request->magic != REQUEST)
+		return -EINVAL;
+	return request->prepare(request, program, options);
+}
+
 /* Print libbpf's messages if COSY_DEBUG asks for them. */
 static int print(enum libbpf_print_level level, const char *format, va_list args)
 {
-	if (level == LIBBPF_DEBUG || !cosy_options().debug || loading->done)
+	if (level == LIBBPF_DEBUG || !cosy_options().debug ||
+	    __atomic_load_n(&quiet, __ATOMIC_RELAXED))
 		return 0;
 	return vdprintf(STDERR_FILENO, format, args);
 }
+
+static int handler;	/* the number that libbpf has given it, -errno if it has not */
 
 enum { LIBBPF_UNKNOWN, LIBBPF_FOUND, LIBBPF_MISSING };
 static int libbpf_state;
@@ -237,35 +278,56 @@ void cosy_program_prepare(void)
 static int init(void)
 {
 	LIBBPF_OPTS(libbpf_prog_handler_opts, options,
-		    .prog_prepare_load_fn = prepare);
-	static int state;	/* 1 if done, -errno if impossible */
+		    .prog_prepare_load_fn = handle);
 
-	if (state)
-		return state > 0 ? 0 : state;
+	if (handler)
+		return handler > 0 ? 0 : handler;
 	if (__atomic_load_n(&libbpf_state, __ATOMIC_ACQUIRE) != LIBBPF_FOUND)
 		return -ENOSYS;
-	state = libbpf.libbpf_register_prog_handler(COSY_FUNCTION_SECTION,
+	handler = libbpf.libbpf_register_prog_handler(COSY_FUNCTION_SECTION,
 			BPF_PROG_TYPE_SYSCALL, (enum bpf_attach_type)0, &options);
-	if (state >= 0)
-		state = 1;
-	return state > 0 ? 0 : state;
+	return handler > 0 ? 0 : handler;
 }
 
-static int load(void)
+/* Before 1.3, libbpf frees the list of handlers with the last one, and uses it again. So one stays. */
+static bool keep_list(void)
+{
+	LIBBPF_OPTS(libbpf_prog_handler_opts, options);
+	const char *name = COSY_FUNCTION_SECTION "_unused";
+	enum bpf_attach_type attach;
+	enum bpf_prog_type type;
+
+	return !libbpf.libbpf_prog_type_by_name(name, &type, &attach) ||
+	       libbpf.libbpf_register_prog_handler(name, BPF_PROG_TYPE_SYSCALL,
+						   (enum bpf_attach_type)0, &options) > 0;
+}
+
+void cosy_program_unload(void)
+{
+	if (handler > 0 && keep_list())
+		libbpf.libbpf_unregister_prog_handler(handler);
+	handler = 0;
+}
+
+static int load(struct loading *loading)
 {
 	LIBBPF_OPTS(gen_loader_opts, loader);
 	struct bpf_object *object = loading->object;
+	struct bpf_program *program = libbpf.bpf_object__next_program(object, NULL);
 	struct bpf_map *segment;
 	int err, copy;
 
 	segment = libbpf.bpf_object__find_map_by_name(object,
 						      COSY_FUNCTION_SEGMENT);
-	if (!segment)
+	if (!segment || !program)
 		return -EINVAL;
 	/* Otherwise libbpf would create a map of its own. */
 	err = libbpf.bpf_map__reuse_fd(segment, loading->map);
 	if (!err)
 		err = libbpf.bpf_object__gen_loader(object, &loader);
+	if (!err)
+		err = libbpf.bpf_program__set_log_buf(program, (char *)&loading->request,
+						      sizeof(loading->request));
 	if (err)
 		return err < 0 ? err : -err;
 	copy = libbpf.bpf_map__fd(segment);
@@ -285,7 +347,11 @@ int cosy_program_load(const struct cosy_function *function, int map)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options,
 		    .object_name = "cosy_function");
-	struct loading new = { .yield.size = sizeof(new.yield), .map = map };
+	struct loading new = {
+		.request = { REQUEST, prepare },
+		.yield.size = sizeof(new.yield),
+		.map = map,
+	};
 	int fd, device = cosy_device_get();
 	libbpf_print_fn_t before;
 
@@ -298,13 +364,13 @@ int cosy_program_load(const struct cosy_function *function, int map)
 	if (fd < 0)
 		return fd;
 
-	loading = &new;
+	__atomic_store_n(&quiet, false, __ATOMIC_RELAXED);
 	before = libbpf.libbpf_set_print(print);
 	new.object = libbpf.bpf_object__open_mem(function->object,
 						 function->object_size,
 						 &options);
 	if (new.object) {
-		fd = load();
+		fd = load(&new);
 		libbpf.bpf_object__close(new.object);
 	} else {
 		fd = -errno;

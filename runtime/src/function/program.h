@@ -27,4 +27,7 @@ void cosy_program_prepare(void);
  */
 int cosy_program_load(const struct cosy_function *function, int map);
 
+/** cosy_program_unload() - let libbpf forget this copy of libcosy, which is unloaded */
+void cosy_program_unload(void);
+
 #endif /* COSY_PROGRAM_H */

@@ -550,6 +550,8 @@ COSY_EXPORT void cosy_segment_destroy(struct cosy_segment *segment)
 		cosy_segment_forget(segment);
 	if (chosen == segment)
 		chosen = NULL;
+	if (shared == segment)
+		shared = NULL;
 	pthread_mutex_lock(&table_lock);
 	__atomic_store_n(&segments[(uintptr_t)segment->base / COSY_SEGMENT_SPAN],
 			 NULL, __ATOMIC_RELEASE);
@@ -564,6 +566,28 @@ COSY_EXPORT struct cosy_segment *cosy_segment_use(struct cosy_segment *segment)
 
 	chosen = segment;
 	return before;
+}
+
+static bool has_blocks(const struct cosy_segment *segment)
+{
+	const size_t words = block_number(segment, segment->end) / 64;
+
+	for (size_t i = 0; i < words; i++)
+		if (segment->blocks[i])
+			return true;
+	return false;
+}
+
+void cosy_segments_unload(void)
+{
+	for (unsigned int i = 0; i < NSEGMENTS; i++) {
+		struct cosy_segment *segment = segments[i];
+
+		if (segment && has_blocks(segment))
+			cosy_descriptor_close(segment->map, cosy_segment_mark(segment));
+		else if (segment)
+			cosy_segment_destroy(segment);
+	}
 }
 
 void cosy_segment_each(void (*visit)(struct cosy_segment *segment, void *data),

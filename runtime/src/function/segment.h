@@ -120,6 +120,14 @@ void cosy_segment_each(void (*visit)(struct cosy_segment *segment, void *data),
 		       void *data);
 
 /**
+ * cosy_segments_unload() - free all segments, because this copy of libcosy is unloaded
+ *
+ * The memory of those with blocks stays, because the program may still have pointers to them. There is no
+ * other thread.
+ */
+void cosy_segments_unload(void);
+
+/**
  * cosy_segment_prepare - called after the arena of a segment was made, without locks
  *
  * It may wait for a thread that loads a library, whose constructors may take locks of libcosy. NULL if there

@@ -13,6 +13,7 @@
 #include "device/message.h"
 #include "device/options.h"
 #include "device/own.h"
+#include "function/hooks.h"
 #include "region/region.h"
 #include "region/reserved.h"
 
@@ -120,13 +121,18 @@ static bool is_single_threaded(void)
  */
 __attribute__((destructor(101))) static void unload(void)
 {
+	bool alone;
+
 	if (cosy_in_program())
 		return;
 	/* A strict seccomp filter may kill for a system call, so make none. */
 	if (cosy_device_is_blocked())
 		return;
-	if (cosy_reserved_any_mapped() && is_single_threaded())
+	alone = (cosy_reserved_any_mapped() || cosy_function_hooks) && is_single_threaded();
+	if (alone)
 		cosy_reserved_unmap();
+	if (cosy_function_hooks)
+		cosy_function_hooks->unload(alone);
 	cosy_stats_exit();
 	cosy_device_close();
 }
