@@ -87,6 +87,9 @@ int main(void)
 		device = DEVICE;
 		CHECK(recovers(PAUSED, -EBADF));
 	}
+	/* Another thread has ended the pause between the entry and now. */
+	for (int i = 0; i < 5000; i++)
+		CHECK(recovers(DEVICE, -EBADF));
 	EQUAL(loads, 0);
 	EQUAL(run.handle, 7);
 
@@ -98,6 +101,8 @@ int main(void)
 	EQUAL(loads, 1);
 	EQUAL(run.handle, 8);
 	CHECK(recovers(DEVICE - 1, -EBADF));
+	EQUAL(loads, 1);
+	CHECK(recovers(DEVICE - 1, -ENOENT));
 	EQUAL(loads, 2);
 	EQUAL(run.handle, 9);
 

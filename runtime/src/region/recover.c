@@ -64,11 +64,14 @@ bool cosy_kernel_recover(struct cosy_region *region, struct cosy_reserved *reser
 	now = cosy_device_get();
 	error = now;
 	if (now >= 0) {
-		/* The entry was not made by it: after a pause, the file still has the compound. */
-		if (now != fd)
+		/*
+		 * The entry was not made by it: after a pause, the file still has the compound. The
+		 * descriptor may also have been away for a moment, and be the same again.
+		 */
+		if (now != fd || ret == -EBADF)
 			return true;
 		/* The error is from the module, not from another file. */
-		if (ret != -ENOENT && ret != -EBADF)
+		if (ret != -ENOENT)
 			return false;
 		error = cosy_reserved_load(region, run->handle + 1);
 	}
