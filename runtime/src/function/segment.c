@@ -14,7 +14,7 @@
  * block is allocated.
  *
  * A child process does not inherit its parent's arenas. So the parent copies them during
- * fork(), and the child maps the copy at the same addresses. The child's segment is
+ * fork(), and the child moves the copy to the same addresses. The child's segment is
  * private memory, not an arena.
  */
 #define _GNU_SOURCE
@@ -320,44 +320,60 @@ bool cosy_segment_free(struct cosy_segment *segment, void *block)
  * Fork
  */
 
-/* Copy the present pages of a segment to an anonymous file. */
-static int copy_of(const struct cosy_segment *segment)
+/* The memory of a segment that is copied. */
+static size_t size_of_copy(const struct cosy_segment *segment)
+{
+	return (size_t)(segment->end - segment->base) - COSY_SEGMENT_GUARD;
+}
+
+/* Copy @n pages that are present. Allocate all at once, and fail if there is no memory. */
+static bool copy_pages(char *to, const char *from, size_t n)
+{
+	if (n && madvise(to, n * PAGE, MADV_POPULATE_WRITE))
+		return false;
+	memcpy(to, from, n * PAGE);
+	return true;
+}
+
+/* Copy the present pages of up to @max at @from. Return their number with those that are not, or 0. */
+static size_t copy_present(char *to, const char *from, size_t max)
+{
+	unsigned char resident[256];
+	size_t count = max < sizeof(resident) ? max : sizeof(resident), n;
+
+	if (mincore((void *)from, count * PAGE, resident))
+		memset(resident, 1, sizeof(resident));
+	for (size_t i = 0; i < count; i += n + 1) {
+		for (n = 0; i + n < count && resident[i + n] & 1; n++)
+			;
+		/* A page that was never touched is 0 in the copy, too. */
+		if (!copy_pages(to + i * PAGE, from + i * PAGE, n))
+			return 0;
+	}
+	return count;
+}
+
+/*
+ * Copy a segment to memory that needs no descriptor. It may be there twice until the process has forked, but is
+ * not charged to it in advance. Return NULL without memory.
+ */
+static char *copy_of(const struct cosy_segment *segment)
 {
 	const char *from = segment->base + COSY_SEGMENT_GUARD;
-	int fd = memfd_create("cosy-segment", MFD_CLOEXEC);
+	const size_t size = size_of_copy(segment), pages = size / PAGE;
+	char *copy = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (fd < 0 || ftruncate(fd, segment->end - segment->base)) {
-		if (fd >= 0)
-			close(fd);
-		return -1;
-	}
-	while (from < segment->end) {
-		unsigned char resident[256];
-		size_t count = (size_t)(segment->end - from) / PAGE;
-
-		if (count > sizeof(resident))
-			count = sizeof(resident);
-		if (mincore((void *)from, count * PAGE, resident))
-			memset(resident, 1, sizeof(resident));
-		for (size_t i = 0; i < count; i++) {
-			ssize_t n = PAGE;
-
-			/* A page that was never touched reads as a hole does. */
-			if (!(resident[i] & 1))
-				continue;
-			while (i + 1 < count && resident[i + 1] & 1) {
-				n += PAGE;
-				i++;
-			}
-			if (pwrite(fd, from + (i + 1) * PAGE - n, (size_t)n,
-				   from + (i + 1) * PAGE - n - segment->base) != n) {
-				close(fd);
-				return -1;
-			}
+	if (copy == MAP_FAILED)
+		return NULL;
+	for (size_t done = 0, n; done < pages; done += n) {
+		n = copy_present(copy + done * PAGE, from + done * PAGE, pages - done);
+		if (!n) {
+			munmap(copy, size);
+			return NULL;
 		}
-		from += count * PAGE;
 	}
-	return fd;
+	return copy;
 }
 
 static void before_fork(void)
@@ -389,32 +405,30 @@ static void after_fork_in_parent(void)
 	for (unsigned int i = 0; i < NSEGMENTS; i++) {
 		if (!segments[i] || segments[i]->map < 0)
 			continue;
-		if (segments[i]->copy >= 0)
-			close(segments[i]->copy);
-		segments[i]->copy = -1;
+		if (segments[i]->copy)
+			munmap(segments[i]->copy, size_of_copy(segments[i]));
+		segments[i]->copy = NULL;
 	}
 	unlock_all();
 }
 
-/* Map the copy in place of the arena, which is missing in the child. */
+/* Move the copy to the place of the arena, which is missing in the child. */
 static void take_copy(struct cosy_segment *segment)
 {
-	size_t size = (size_t)(segment->end - segment->base);
+	size_t size = size_of_copy(segment);
 
-	if (segment->copy < 0 ||
+	if (!segment->copy ||
 	    mmap(segment->base, COSY_SEGMENT_SPAN, PROT_NONE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
 		 0) == MAP_FAILED ||
-	    mmap(segment->base, size, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_FIXED, segment->copy, 0) == MAP_FAILED ||
-	    mprotect(segment->base, COSY_SEGMENT_GUARD, PROT_NONE)) {
+	    mremap(segment->copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
+		   segment->base + COSY_SEGMENT_GUARD) == MAP_FAILED) {
 		cosy_message("no memory for a copy of a segment in a child "
 			     "process", NULL);
 		abort();
 	}
-	close(segment->copy);
 	cosy_descriptor_close(segment->map, cosy_segment_mark(segment));
-	segment->copy = -1;
+	segment->copy = NULL;
 	segment->map = -1;
 }
 
@@ -449,7 +463,7 @@ static struct cosy_segment *make(size_t size)
 	if (!segment)
 		return NULL;
 	pthread_mutex_init(&segment->lock, NULL);
-	segment->map = segment->copy = -1;
+	segment->map = -1;
 	segment->base = reserve();
 	if (!segment->base) {
 		free(segment);

@@ -38,7 +38,7 @@
  * @heap:    its allocator
  * @blocks:  bit n is set if a block begins at @base + n * COSY_BLOCK_ALIGNMENT
  * @present: bit n is set if page n is known to be present for the kernel
- * @copy:    during a fork: descriptor of a file with a copy of its memory
+ * @copy:    during a fork: a copy of its memory, without the guards
  */
 struct cosy_segment {
 	pthread_mutex_t lock;
@@ -50,7 +50,7 @@ struct cosy_segment {
 	struct cosy_heap *heap;
 	uint64_t *blocks;
 	uint64_t *present;
-	int copy;
+	char *copy;
 };
 
 /** cosy_segment_mark() - return the mark of the descriptors of a segment: its arena, its programs */
