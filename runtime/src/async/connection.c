@@ -93,14 +93,16 @@ long cosy_receive_nothing(const struct cosy_async_entry *entry, bool ended)
 	return result;
 }
 
-/* Return true if a call, which has been attempted, receives 0 bytes. */
+/* Return true if a call that waits receives 0 bytes. */
 static bool receives_nothing(const struct cosy_async_entry *entry)
 {
 	const struct msghdr *message = (const void *)entry->args[1];
 
 	if (entry->nr != SYS_recvmsg)
 		return cosy_receives_nothing(entry);
-	/* The attempt has read the vector. */
+	/* After a call whose connection has ended, this one was not attempted: the kernel reads its vector. */
+	if (cosy_receive_nothing(entry, false) != -EAGAIN)
+		return false;
 	for (size_t i = 0; i < message->msg_iovlen; i++) {
 		if (message->msg_iov[i].iov_len)
 			return false;
@@ -151,9 +153,9 @@ bool cosy_connection_ended(const struct cosy_loop *loop, uint32_t slot, int *err
 		*error = unix_send_error(s->fd);
 		return true;
 	}
-	return (s->done || receives_nothing(entry)) &&
-	       cosy_socket_option(s->fd, SO_PROTOCOL) == IPPROTO_TCP &&
-	       (s->list == COSY_LIST_OUT || tcp_is_empty(s->fd));
+	return cosy_socket_option(s->fd, SO_PROTOCOL) == IPPROTO_TCP &&
+	       (s->list == COSY_LIST_OUT || tcp_is_empty(s->fd)) &&
+	       (s->done || receives_nothing(entry));
 }
 
 static bool is_shut_down(int fd)

@@ -271,8 +271,7 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	const struct cosy_slot s = loop->slots.all[slot];
 	uint32_t first = 1, last = 0, next;
-	struct cosy_descriptor *d;
-	int err;
+	const struct cosy_descriptor *d;
 
 	/* A thread closes one descriptor: see start_close(). */
 	if (s.how == COSY_HOW_CLOSE)
@@ -282,28 +281,15 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 		cosy_fd_cancel_stale(loop, (int)first);
 	if (s.list == COSY_LIST_NONE)
 		return;
-	/* The next call is not attempted here, because this thread has signals blocked. */
 	d = cosy_descriptor_find(&loop->fds, s.fd);
-	while ((next = d->head[s.list]) != COSY_NO_SLOT) {
-		if (d->kind == COSY_KIND_DISK) {
-			call_by_thread(loop, next, true);
-			return;
-		}
-		if (needs_thread(loop, next, d) &&
-		    beginning_for_thread(loop, next, d) != COSY_BEGIN_WAITING) {
-			call_by_thread(loop, next, false);
-			return;
-		}
-		loop->slots.all[next].state = COSY_SLOT_WAITING;
-		err = cosy_descriptor_arm(&loop->fds, s.fd);
-		if (!err)
-			return;
-		if (err == -EPERM) {
-			call_by_thread(loop, next, false);
-			return;
-		}
-		cosy_end(loop, next, err);
-	}
+	next = d->head[s.list];
+	if (next == COSY_NO_SLOT)
+		return;
+	/* An attempt is added to the batch: this thread, which has signals blocked, does not make it. */
+	if (d->kind == COSY_KIND_DISK)
+		call_by_thread(loop, next, true);
+	else
+		begin_first(loop, next, d);
 }
 
 /* Let an entry at the head of a list wait for its descriptor. */
