@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * No operation blocks the loop's thread: neither after the program has cleared O_NONBLOCK, nor for
- * reads of /dev/zero on a busy CPU.
+ * reads of /dev/zero on a busy CPU, nor receives with a flag that the socket ignores.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -130,9 +130,38 @@ static void zeros(void)
 	munmap(bytes, SIZE);
 }
 
+/* Datagrams have no urgent data: such a receive waits for a datagram, also with O_NONBLOCK. */
+static void ignored_flags(bool nonblock)
+{
+	struct sockaddr_in name = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), vsock = socket(AF_VSOCK, SOCK_STREAM, 0);
+	struct cosy_async op = { 0 };
+	socklen_t size = sizeof(name);
+	char byte = 0;
+
+	EQUAL(bind(fd, (struct sockaddr *)&name, size), 0);
+	EQUAL(getsockname(fd, (struct sockaddr *)&name, &size), 0);
+	set_nonblock(fd, nonblock);
+	EQUAL(cosy_async_recv(loop, &op, fd, &byte, 1, MSG_OOB), 0);
+	execute(loop);
+	EQUAL(sendto(fd, "a", 1, 0, (struct sockaddr *)&name, size), 1);
+	EQUAL(result_of(loop, &op), 1);
+	EQUAL(byte, 'a');
+	end(fd);
+
+	/* AF_VSOCK ignored MSG_ERRQUEUE until Linux 6.7. Without a connection, neither waits. */
+	if (vsock < 0)
+		return;
+	EQUAL(cosy_async_recv(loop, &op, vsock, &byte, 1, MSG_ERRQUEUE), 0);
+	EQUAL(result_of(loop, &op), -(recv(vsock, &byte, 1, MSG_ERRQUEUE) < 0 ? errno : 0));
+	end(vsock);
+}
+
 int main(void)
 {
 	loop = make_loop();
+	ignored_flags(false);
+	ignored_flags(true);
 	cleared_nonblock();
 	zeros();
 	EQUAL(cosy_loop_destroy(loop), 0);

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,20 +37,41 @@
 /* CPU time of the calling thread. No thread can sleep until a time of this clock. */
 #define OWN_CPU_TIME	(-2)
 
-/*
- * Return true if receiving with these flags does not wait. Sockets that have no queue of errors
- * ignore MSG_ERRQUEUE, and wait for data.
- */
+/* Return true if a receive with MSG_OOB does not wait: it takes the urgent byte of a stream. */
+static bool has_urgent_data(int fd)
+{
+	return cosy_socket_option(fd, SO_TYPE) == SOCK_STREAM &&
+	       (cosy_socket_option(fd, SO_DOMAIN) == AF_UNIX ||
+		cosy_socket_option(fd, SO_PROTOCOL) == IPPROTO_TCP);
+}
+
+/* Return true if AF_VSOCK has a queue of errors, as since Linux 6.7. It is asked before the connection is missed. */
+static bool vsock_has_error_queue(void)
+{
+	long fd = cosy_sys(SYS_socket, AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC, 0), result;
+	char byte;
+
+	if (fd < 0)
+		return false;
+	result = cosy_sys6(SYS_recvfrom, fd, (long)&byte, 1, MSG_ERRQUEUE | MSG_DONTWAIT, 0, 0);
+	cosy_sys(SYS_close, fd, 0, 0);
+	return result == -EAGAIN;
+}
+
+/* Return true if a receive with MSG_ERRQUEUE does not wait. */
+static bool has_error_queue(int fd)
+{
+	int domain = cosy_socket_option(fd, SO_DOMAIN);
+
+	return domain == AF_INET || domain == AF_INET6 || domain == AF_PACKET || domain == AF_CAN ||
+	       (domain == AF_VSOCK && vsock_has_error_queue());
+}
+
+/* Return true if receiving with these flags does not wait. Other sockets ignore the flags, and wait for data. */
 static bool receives_at_once(int fd, uint64_t flags)
 {
-	int domain;
-
-	if (flags & (MSG_DONTWAIT | MSG_OOB))
-		return true;
-	if (!(flags & MSG_ERRQUEUE))
-		return false;
-	domain = cosy_socket_option(fd, SO_DOMAIN);
-	return domain != AF_UNIX && domain != AF_NETLINK;
+	return flags & MSG_DONTWAIT || (flags & MSG_OOB && has_urgent_data(fd)) ||
+	       (flags & MSG_ERRQUEUE && has_error_queue(fd));
 }
 
 /* Return true if read() of no bytes does not wait. An inotify descriptor waits for an event. */
