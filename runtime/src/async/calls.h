@@ -80,11 +80,20 @@ static inline bool cosy_receives_nothing(const struct cosy_async_entry *entry)
 /** cosy_has_offset() - return true if the call has an offset in the file as its last argument */
 bool cosy_has_offset(uint32_t nr);
 
+/* No call transfers more bytes: MAX_RW_COUNT of the kernel. */
+#define COSY_MAX_TRANSFER	0x7ffff000u
+
+/** cosy_bytes() - return how many of @size bytes a call transfers at most */
+static inline uint64_t cosy_bytes(uint64_t size)
+{
+	return size < COSY_MAX_TRANSFER ? size : COSY_MAX_TRANSFER;
+}
+
 /** cosy_skip() - let a call that transfers data continue after @done bytes */
 static inline void cosy_skip(uint64_t args[6], uint32_t nr, uint64_t done)
 {
 	args[1] += done;
-	args[2] -= done;
+	args[2] = cosy_bytes(args[2]) - done;
 	if (cosy_has_offset(nr))
 		args[3] += done;
 }

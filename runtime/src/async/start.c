@@ -595,7 +595,7 @@ static void attempted_read(struct cosy_loop *loop, uint32_t slot, int64_t result
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 
 	if (!cosy_has_offset(entry->nr) && result > 0 &&
-	    s->done + (uint64_t)result < entry->args[2]) {
+	    s->done + (uint64_t)result < cosy_bytes(entry->args[2])) {
 		s->done += (uint64_t)result;
 		start_attempt(loop, slot);
 	} else {
@@ -624,8 +624,9 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 		return;
 	}
 	d = cosy_descriptor_find(&loop->fds, s->fd);
-	if (result > 0 && continues(entry, d) && s->done + (uint64_t)result < entry->args[2] &&
-	    !(s->how == COSY_HOW_RECEIVE && cosy_connection_is_at_mark(s->fd))) {
+	if (result > 0 && s->done + (uint64_t)result < cosy_bytes(entry->args[2]) &&
+	    continues(entry, d) && !(s->how == COSY_HOW_RECEIVE &&
+				 cosy_connection_is_at_mark(s->fd))) {
 		/* The module reads a pread64() completely, so this is only for read(). */
 		if (!cosy_has_offset(entry->nr))
 			s->done += (uint64_t)result;
