@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * An operation transfers no more bytes than its system call: at most MAX_RW_COUNT.
+ * An operation transfers no more bytes than its system call: at most MAX_RW_COUNT, and less to a file that
+ * takes less at once.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -25,10 +26,31 @@ static void huge(void)
 	munmap(bytes, size);
 }
 
+/* An eventfd takes 8 bytes before Linux 6.8, and refuses others since. */
+static void two_values(void)
+{
+	const uint64_t values[2] = { 1, 1 };
+	int fd = eventfd(0, EFD_NONBLOCK);
+	ssize_t written = write(fd, values, sizeof(values));
+	struct cosy_async op = { 0 };
+	uint64_t count;
+
+	if (written > 0)
+		EQUAL(read(fd, &count, sizeof(count)), sizeof(count));
+	EQUAL(cosy_async_write(loop, &op, fd, values, sizeof(values)), 0);
+	EQUAL(result_of(loop, &op), written < 0 ? -EINVAL : written);
+	if (written > 0) {
+		EQUAL(read(fd, &count, sizeof(count)), sizeof(count));
+		EQUAL(count, 1);
+	}
+	end(fd);
+}
+
 int main(void)
 {
 	loop = make_loop();
 	huge();
+	two_values();
 	EQUAL(cosy_loop_destroy(loop), 0);
 	return 0;
 }

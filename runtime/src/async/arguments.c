@@ -184,6 +184,13 @@ static bool terminal_mode(int fd, struct termios *mode)
 	return !cosy_fd_ask(SYS_ioctl, fd, TCGETS, (long)mode);
 }
 
+bool cosy_is_terminal(int fd)
+{
+	struct termios mode;
+
+	return terminal_mode(fd, &mode);
+}
+
 /* Return true if a read of a terminal ends without input: after a time, or at once. */
 static bool ends_without_input(int fd)
 {
@@ -247,7 +254,6 @@ static enum cosy_beginning write_beginning(const struct cosy_loop *loop,
 					   const struct cosy_async_entry *entry)
 {
 	struct pollfd poll = { .fd = (int)entry->args[0], .events = POLLOUT };
-	struct termios mode;
 	char name[32];
 
 	/* write() of no byte does not wait. */
@@ -260,7 +266,7 @@ static enum cosy_beginning write_beginning(const struct cosy_loop *loop,
 	if (!strcmp(name, "anon_inode:[eventfd]"))
 		return eventfd_beginning(loop, entry);
 	/* Other files, such as those of fanotify, may never report that they have room. */
-	return terminal_mode(poll.fd, &mode) ? COSY_BEGIN_WAITING : COSY_BEGIN_THREAD;
+	return cosy_is_terminal(poll.fd) ? COSY_BEGIN_WAITING : COSY_BEGIN_THREAD;
 }
 
 /* Return true if the call fails at once because it names a position, and the file has none. */

@@ -43,6 +43,9 @@ bool cosy_time_is_readable(const struct timespec *time);
  */
 bool cosy_blocks(const struct cosy_slot *s);
 
+/** cosy_is_terminal() - return true if a descriptor is one of a terminal, or of its master */
+bool cosy_is_terminal(int fd);
+
 /** cosy_slot_fd() - return the descriptor that an entry uses, or -1 */
 int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot);
 

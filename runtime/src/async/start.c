@@ -77,6 +77,19 @@ static bool one_buffer(uint32_t nr)
 	return nr == SYS_read || nr == SYS_pread64;
 }
 
+/* Return true if a blocking write() goes on until all is written. Other files take what one call takes. */
+static bool writes_all(int fd, const struct cosy_descriptor *d)
+{
+	switch (d->kind) {
+	case COSY_KIND_PIPE:
+		return true;
+	case COSY_KIND_SOCKET:
+		return d->type == SOCK_STREAM;
+	default:
+		return d->kind == COSY_KIND_NOWAIT && cosy_is_terminal(fd);
+	}
+}
+
 /* Return true if the call has one buffer, and can be continued after a partial transfer. */
 static bool continues(const struct cosy_async_entry *entry,
 		      const struct cosy_descriptor *d)
@@ -86,7 +99,7 @@ static bool continues(const struct cosy_async_entry *entry,
 	case SYS_pread64:
 		return d->kind == COSY_KIND_DISK;
 	case SYS_write:
-		return d->kind != COSY_KIND_SOCKET || d->type == SOCK_STREAM;
+		return writes_all((int)entry->args[0], d);
 	case SYS_sendto:
 		return d->type == SOCK_STREAM && !(entry->args[3] & MSG_OOB);
 	case SYS_recvfrom:
