@@ -21,10 +21,20 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
+#include <linux/stat.h>
+
 #include "device/sys.h"
 #include "calls.h"
 #include "descriptor.h"
 #include "slot.h"
+
+/* The C library's headers have these for GNU sources only. */
+#ifndef AT_EMPTY_PATH
+#define AT_EMPTY_PATH 0x1000
+#endif
+#ifndef AT_STATX_DONT_SYNC
+#define AT_STATX_DONT_SYNC 0x4000
+#endif
 
 /* Make room for a chunk in a table of @nchunks. */
 static bool grow(struct cosy_descriptor ***table, uint32_t *nchunks, uint32_t chunk)
@@ -247,6 +257,21 @@ static bool is_zero(const struct stat *st)
 	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 5);
 }
 
+/* Get the type of a file. A server of the file system, such as FUSE's, may be slow: it is not asked. */
+static long get_type(int fd, struct stat *st)
+{
+	struct statx stx;
+	long err = cosy_fd_call(SYS_statx, fd, (long)"", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE,
+				(long)&stx, 0);
+
+	/* It is not made in shares, because it has a path, and the filter of an old program may refuse it. */
+	if (err < 0)
+		return cosy_fd_call(SYS_fstat, fd, (long)st, 0, 0, 0, 0);
+	st->st_mode = stx.stx_mode;
+	st->st_rdev = makedev(stx.stx_rdev_major, stx.stx_rdev_minor);
+	return 0;
+}
+
 int cosy_socket_option(int fd, int option)
 {
 	int value = 0;
@@ -261,7 +286,7 @@ int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
 	struct stat st;
 	long err;
 
-	err = cosy_fd_call(SYS_fstat, fd, (long)&st, 0, 0, 0, 0);
+	err = get_type(fd, &st);
 	if (err < 0)
 		return (int)err;
 	d->polled = 0;
