@@ -29,7 +29,9 @@ struct job {
 	struct stat status, opened;	/* by its name, and then of what was opened */
 	struct timespec times[2];
 	int in, out;
+	bool by_path;			/* @in was opened by O_PATH at first */
 	size_t filled, written;		/* bytes of the buffer */
+	char name[32];			/* in /proc, of a descriptor */
 	char buffer[BUFFER];
 };
 
@@ -245,16 +247,63 @@ static void done_status(struct cosy_async *op)
 			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
+static void take_status(struct job *job, void (*done)(struct cosy_async *op))
+{
+	job->op.done = done;
+	cosy_async_fstat(job->files->loop, &job->op, job->in, &job->opened);
+}
+
+static void done_wait(struct cosy_async *op)
+{
+	struct job *job = op->data;
+
+	if (op->result >= 0) {
+		close_fd(job->files, job->in);
+		job->in = (int)op->result;
+	}
+	if (!is_over(job, "cannot open %s for reading", job->from))
+		take_status(job, done_status);
+}
+
+static void done_path_status(struct cosy_async *op)
+{
+	struct job *job = op->data;
+
+	if (op->result >= 0 && was_replaced(job))
+		op->result = -ESTALE;
+	if (is_over(job, "cannot copy %s", job->from))
+		return;
+	snprintf(job->name, sizeof(job->name), "/proc/self/fd/%d", job->in);
+	op->done = done_wait;
+	cosy_async_open(job->files->loop, op, job->name, O_RDONLY | O_CLOEXEC, 0);
+}
+
+static void done_open(struct cosy_async *op);
+
+static void open_source(struct job *job, int flags)
+{
+	job->op.done = done_open;
+	cosy_async_open(job->files->loop, &job->op, job->from, flags | O_NOFOLLOW | O_CLOEXEC, 0);
+}
+
+/*
+ * O_NONBLOCK: it may have become a FIFO without a writer. If another process has a lease of the
+ * file, opening it so fails. Without O_NONBLOCK it waits until the lease is given back; O_PATH makes sure that
+ * it is still the same regular file.
+ */
 static void done_open(struct cosy_async *op)
 {
 	struct job *job = op->data;
 
+	if (op->result == -EAGAIN) {
+		job->by_path = true;
+		open_source(job, O_PATH);
+		return;
+	}
 	if (op->result >= 0)
 		job->in = (int)op->result;
-	if (is_over(job, "cannot open %s for reading", job->from))
-		return;
-	op->done = done_status;
-	cosy_async_fstat(job->files->loop, op, job->in, &job->opened);
+	if (!is_over(job, "cannot open %s for reading", job->from))
+		take_status(job, job->by_path ? done_path_status : done_status);
 }
 
 static void done_signal(struct cosy_async *op)
@@ -324,7 +373,7 @@ void files_copy(struct files *files, const char *from, const char *to,
 	job = files->unused;
 	files->unused = job->next_unused;
 	files->active++;
-	job->op = (struct cosy_async){ .done = done_open, .data = job };
+	job->op = (struct cosy_async){ .data = job };
 	job->files = files;
 	job->from = strdup(from);
 	job->to = strdup(to);
@@ -332,9 +381,8 @@ void files_copy(struct files *files, const char *from, const char *to,
 		error(1, errno, "cannot go on");
 	job->status = *status;
 	job->in = job->out = -1;
-	/* O_NONBLOCK: it may have become a FIFO without a writer. */
-	cosy_async_open(files->loop, &job->op, job->from,
-			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+	job->by_path = false;
+	open_source(job, O_RDONLY | O_NONBLOCK);
 }
 
 void files_wait(struct files *files)
