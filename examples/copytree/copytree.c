@@ -6,18 +6,19 @@
  * files. Hard links are made after that, when their files exist. Directories get their
  * modes and times at the end, because copying into them needs and changes these.
  */
+#include "../common/dirlist.h"
+#include "../common/inode.h"
 #include "../common/output.h"
 #include "../common/progress.h"
 #include "../common/quote.h"
 #include "../common/usage.h"
 #include "file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <error.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <getopt.h>
-#include <limits.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,10 +27,16 @@
 
 enum { JOBS = 1000, MAX_JOBS = 100000 };
 
-/* A path of the copy, and its status: a directory, or a file with several links. */
-struct copy {
+/* A directory of the copy, and the status of what it is a copy of. */
+struct directory {
 	char *path;
 	struct stat status;
+};
+
+/* The first copy of a file with several links. */
+struct first_link {
+	struct inode inode;
+	char *path;
 };
 
 /* The link @path to the copy @first. */
@@ -39,14 +46,12 @@ struct later_link {
 };
 
 static struct files files;
-static struct copy *directories;
+static struct directory *directories;
 static size_t ndirectories;
 static struct later_link *links;
 static size_t nlinks;
-static void *inodes;		/* struct copy of files with several links, for tsearch() */
-static size_t source_length;
-static const char *destination;
-static struct stat made;	/* the directory destination, which can be inside the source */
+static void *first_links;	/* for tsearch() */
+static struct inode made;	/* the directory of the copy, which can be inside the source */
 
 static void *allocated(void *p)
 {
@@ -60,49 +65,27 @@ static void show_progress(const struct files *progress)
 	progress_show(progress->count, progress->bytes);
 }
 
-static char *path_of_copy(const FTSENT *entry)
+static void free_first(void *first)
 {
-	char *path;
-
-	if (asprintf(&path, "%s%s", destination, entry->fts_path + source_length) < 0)
-		error(1, ENOMEM, "cannot go on");
-	return path;
+	free(((struct first_link *)first)->path);
+	free(first);
 }
 
-static int compare_inodes(const void *a, const void *b)
+/* Return: true if @path is a further link of a file, which is made later. */
+static bool is_further_link(const struct stat *status, const char *path)
 {
-	const struct stat *left = &((const struct copy *)a)->status;
-	const struct stat *right = &((const struct copy *)b)->status;
+	struct first_link *first, **found;
 
-	if (left->st_dev != right->st_dev)
-		return left->st_dev < right->st_dev ? -1 : 1;
-	if (left->st_ino != right->st_ino)
-		return left->st_ino < right->st_ino ? -1 : 1;
-	return 0;
-}
-
-static void free_copy(void *copy)
-{
-	free(((struct copy *)copy)->path);
-	free(copy);
-}
-
-/* Return: true if @entry is a further link of a file, which is made later. */
-static bool is_further_link(const FTSENT *entry, const char *path)
-{
-	struct copy *copy, **found;
-
-	if (entry->fts_statp->st_nlink == 1)
+	if (status->st_nlink == 1)
 		return false;
-	copy = allocated(malloc(sizeof(*copy)));
-	copy->path = allocated(strdup(path));
-	copy->status = *entry->fts_statp;
-	found = allocated(tsearch(copy, &inodes, compare_inodes));
-	if (*found == copy)
+	first = allocated(malloc(sizeof(*first)));
+	*first = (struct first_link){ inode_of(status), allocated(strdup(path)) };
+	found = allocated(tsearch(first, &first_links, inode_compare));
+	if (*found == first)
 		return false;
 	links = allocated(reallocarray(links, nlinks + 1, sizeof(*links)));
-	links[nlinks++] = (struct later_link){ (*found)->path, copy->path };
-	free(copy);
+	links[nlinks++] = (struct later_link){ (*found)->path, first->path };
+	free(first);
 	return true;
 }
 
@@ -115,7 +98,7 @@ static void make_links(void)
 		free(links[i].path);
 	}
 	free(links);
-	tdestroy(inodes, free_copy);
+	tdestroy(first_links, free_first);
 }
 
 /* Gives @path, which is not a regular file, the attributes in @status. */
@@ -135,19 +118,17 @@ static void preserve(const char *path, const struct stat *status)
 		files_complain(&files, errno, "cannot preserve the times of %s", path);
 }
 
-/* Return: false if nothing in the directory can be copied. */
-static bool make_directory(const FTSENT *entry, char *path)
+/* Makes the copy @path of a directory. Return: false if nothing in it can be copied. */
+static bool make_directory(const char *path, const struct stat *status)
 {
 	if (mkdir(path, 0700) < 0) {
 		files_complain(&files, errno, "cannot create directory %s", path);
-		free(path);
 		return false;
 	}
-	if (ndirectories == 0 && lstat(path, &made) < 0)
-		error(1, errno, "cannot access %s", quote(path));
 	directories = allocated(reallocarray(directories, ndirectories + 1,
 					     sizeof(*directories)));
-	directories[ndirectories++] = (struct copy){ path, *entry->fts_statp };
+	directories[ndirectories++] =
+		(struct directory){ allocated(strdup(path)), *status };
 	return true;
 }
 
@@ -161,87 +142,98 @@ static void finish_directories(void)
 	free(directories);
 }
 
-static void copy_link(const FTSENT *entry, const char *path)
+/* Makes the copy @path of a file that is not regular. @target: of a symbolic link */
+static void copy_special(const char *path, const struct stat *status, const char *target)
 {
-	char target[PATH_MAX + 1];
-	ssize_t n = readlink(entry->fts_accpath, target, sizeof(target) - 1);
+	const bool link = S_ISLNK(status->st_mode);
 
-	if (n < 0) {
-		files_complain(&files, errno, "cannot read symbolic link %s", entry->fts_path);
-		return;
-	}
-	target[n] = '\0';
-	if (symlink(target, path) < 0)
-		files_complain(&files, errno, "cannot create symbolic link %s", path);
-	else
-		preserve(path, entry->fts_statp);
-}
-
-static void copy_special(const FTSENT *entry, const char *path)
-{
-	const struct stat *status = entry->fts_statp;
-
-	if (mknod(path, status->st_mode & ~07777, status->st_rdev) < 0)
-		files_complain(&files, errno, "cannot create special file %s", path);
+	if ((link ? symlink(target, path) :
+		    mknod(path, status->st_mode & ~07777, status->st_rdev)) < 0)
+		files_complain(&files, errno, link ? "cannot create symbolic link %s" :
+						     "cannot create special file %s", path);
 	else
 		preserve(path, status);
 }
 
 /*
- * Further links of links and special files are made at the end, too, but their files exist
- * already.
+ * Copies @from to @path. Further links of links and special files are made at the end, too, but
+ * their files exist already. Return: true for a directory whose entries have to be copied.
  */
-static void copy_entry(FTS *tree, FTSENT *entry)
+static bool copy_entry(const struct dirlist *list, const struct dirlist_entry *entry,
+		       const char *from, const char *path)
 {
-	char *path = path_of_copy(entry);
+	const struct stat *status = &entry->status;
+	const struct inode inode = inode_of(status);
 
-	switch (entry->fts_info) {
-	case FTS_D:
-		if (ndirectories > 0 && entry->fts_statp->st_dev == made.st_dev &&
-		    entry->fts_statp->st_ino == made.st_ino) {
-			files_complain(&files, ELOOP, "cannot copy %s into itself",
-				       entry->fts_path);
-			fts_set(tree, entry, FTS_SKIP);
-			break;
-		}
-		if (!make_directory(entry, path))
-			fts_set(tree, entry, FTS_SKIP);
-		return;
-	case FTS_DP:
-		break;
-	case FTS_F:
-	case FTS_SL:
-	case FTS_SLNONE:
-	case FTS_DEFAULT:
-		if (is_further_link(entry, path))
-			break;
-		if (entry->fts_info == FTS_F)
-			files_copy(&files, entry->fts_path, path, entry->fts_statp);
-		else if (S_ISLNK(entry->fts_statp->st_mode))
-			copy_link(entry, path);
+	if (entry->status_error) {
+		files_complain(&files, entry->status_error, "cannot access %s", from);
+	} else if (entry->target_error) {
+		files_complain(&files, entry->target_error, "cannot read symbolic link %s", from);
+	} else if (entry->type == DT_DIR) {
+		if (inode_compare(&inode, &made))
+			return make_directory(path, status);
+		files_complain(&files, ELOOP, "cannot copy %s into itself", from);
+	} else if (!is_further_link(status, path)) {
+		if (entry->type == DT_REG)
+			files_copy(&files, from, path, status);
 		else
-			copy_special(entry, path);
-		break;
-	case FTS_DNR:
-		files_complain(&files, entry->fts_errno, "cannot read directory %s",
-			       entry->fts_path);
-		break;
-	default:
-		files_complain(&files, entry->fts_errno, "cannot access %s",
-			       entry->fts_path);
+			copy_special(path, status, list->names + entry->target);
 	}
-	free(path);
+	return false;
 }
 
-static void copy_tree(char *source)
+/*
+ * @dir has been read. Copies its entries to its copy, the directory number @copied;
+ * sub-directories last.
+ */
+static void copy_directory(const struct dirlist *list, const struct dirlist_dir *dir,
+			   size_t copied)
 {
-	char *const paths[] = { source, NULL };
-	FTS *tree = allocated(fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL));
-	FTSENT *entry;
+	const char *to = directories[copied].path;
+	const size_t first_below = ndirectories;
+	char **below = allocated(calloc(dir->count + 1, sizeof(*below)));
+	struct dirlist below_list;
+	size_t nbelow = 0;
 
-	while (!files.signal && (entry = fts_read(tree)) != NULL)
-		copy_entry(tree, entry);
-	fts_close(tree);
+	if (dir->open_error || dir->read_error)
+		files_complain(&files, dir->open_error ? dir->open_error : dir->read_error,
+			       "cannot read directory %s", dir->path);
+	for (size_t i = 0; i < dir->count && !files.signal; i++) {
+		const struct dirlist_entry *entry = &list->entries[dir->first + i];
+		char *from = dirlist_join(dir->path, list->names + entry->name);
+		char *path = dirlist_join(to, list->names + entry->name);
+
+		if (copy_entry(list, entry, from, path))
+			below[nbelow++] = from;
+		else
+			free(from);
+		free(path);
+	}
+	dirlist_init(&below_list, below, nbelow, DIRLIST_CHILDREN,
+		     DIRLIST_STATUS | DIRLIST_TARGETS | DIRLIST_NOFOLLOW);
+	for (size_t i = 0; i < nbelow; i++) {
+		if (!files.signal)
+			copy_directory(&below_list, dirlist_next(&below_list), first_below + i);
+		free(below[i]);
+	}
+	dirlist_free(&below_list);
+	free(below);
+}
+
+static void copy_tree(char *source, const char *destination, const struct stat *status)
+{
+	struct dirlist list;
+	struct stat copy;
+
+	if (!make_directory(destination, status))
+		return;
+	if (lstat(destination, &copy) < 0)
+		error(1, errno, "cannot access %s", quote(destination));
+	made = inode_of(&copy);
+	dirlist_init(&list, &source, 1, DIRLIST_CHILDREN,
+		     DIRLIST_STATUS | DIRLIST_TARGETS | DIRLIST_NOFOLLOW);
+	copy_directory(&list, dirlist_next(&list), 0);
+	dirlist_free(&list);
 	files_wait(&files);
 	make_links();
 	finish_directories();
@@ -267,7 +259,7 @@ static void print_help(void)
 }
 
 /* The program's parent must see that a signal ended it. */
-static _Noreturn void end_by_signal(int signal)
+static _Noreturn void end_by_signal(int signal, const char *destination)
 {
 	error(0, 0, "interrupted after %llu files: remove %s, and copy again",
 	      (unsigned long long)files.count, quote(destination));
@@ -316,17 +308,9 @@ int main(int argc, char **argv)
 		fail_usage();
 	}
 	source = argv[optind];
-	destination = argv[optind + 1];
-	/*
-	 * Paths in the tree are the source followed by a suffix that begins with a slash.
-	 */
-	for (source_length = strlen(source); source_length > 1; source_length--) {
-		if (source[source_length - 1] != '/')
-			break;
-		source[source_length - 1] = '\0';
-	}
-	if (strcmp(source, "/") == 0)
-		source_length = 0;
+	/* A slash at its end would follow a link. */
+	for (size_t length = strlen(source); length > 1 && source[length - 1] == '/'; length--)
+		source[length - 1] = '\0';
 	if (lstat(source, &status) < 0)
 		error(1, errno, "cannot access %s", quote(source));
 	if (!S_ISDIR(status.st_mode))
@@ -337,10 +321,10 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &files.signals, NULL);
 	umask(077);
 	files_init(&files, jobs);
-	copy_tree(source);
+	copy_tree(source, argv[optind + 1], &status);
 	progress_clear();
 	files_finish(&files);
 	if (files.signal)
-		end_by_signal(files.signal);
+		end_by_signal(files.signal, argv[optind + 1]);
 	output_finish(files.failed, 1);
 }

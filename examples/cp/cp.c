@@ -6,6 +6,7 @@
  * ../common/dirlist.c read directories.
  */
 #include "../common/dirlist.h"
+#include "../common/inode.h"
 #include "../common/output.h"
 #include "../common/progress.h"
 #include "../common/quote.h"
@@ -48,16 +49,6 @@ static int exit_status;
 static struct copy copy;
 static struct directory *directories;
 static size_t ndirectories;
-
-/**
- * struct inode - identifies a directory
- * @device: the file system
- * @number: its inode there
- */
-struct inode {
-	dev_t device;
-	ino_t number;
-};
 
 /*
  * Directories that were created inside an existing one, for tsearch(). A tree that contains
@@ -246,21 +237,12 @@ static void copy_special(const char *from, const char *to,
 		preserve(from, to, status);
 }
 
-static int compare_inodes(const void *a, const void *b)
-{
-	const struct inode *left = a, *right = b;
-
-	if (left->device != right->device)
-		return left->device < right->device ? -1 : 1;
-	return (left->number > right->number) - (left->number < right->number);
-}
-
 /* Return true for a directory that this command has created for the tree that it copies. */
 static bool is_root(const struct stat *status)
 {
-	struct inode inode = { status->st_dev, status->st_ino };
+	struct inode inode = inode_of(status);
 
-	return tfind(&inode, &roots, compare_inodes) != NULL;
+	return tfind(&inode, &roots, inode_compare) != NULL;
 }
 
 static void add_root(const char *path)
@@ -274,8 +256,8 @@ static void add_root(const char *path)
 		free(inode);
 		return;
 	}
-	*inode = (struct inode){ status.st_dev, status.st_ino };
-	if (!tsearch(inode, &roots, compare_inodes))
+	*inode = inode_of(&status);
+	if (!tsearch(inode, &roots, inode_compare))
 		error(1, errno, "cannot copy");
 }
 

@@ -2,7 +2,7 @@
 /*
  * answer-calls.c - run a program with a file system that fails, by a seccomp filter.
  *
- * answer-calls read|write SIZE ERRNO PROGRAM... - calls for at least SIZE bytes of descriptors
+ * answer-calls read|write|getdents64 SIZE ERRNO PROGRAM... - calls for at least SIZE bytes of descriptors
  * after 2 fail with ERRNO. If that is 0, they return 0.
  */
 #include <err.h>
@@ -20,14 +20,24 @@
 #define ARGUMENT(i) \
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[i]))
 
+static unsigned int number(const char *call)
+{
+	if (!strcmp(call, "read"))
+		return SYS_read;
+	if (!strcmp(call, "write"))
+		return SYS_write;
+	if (!strcmp(call, "getdents64"))
+		return SYS_getdents64;
+	errx(1, "unknown call %s", call);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 5)
 		errx(1, "too few arguments");
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-			 strcmp(argv[1], "read") ? SYS_write : SYS_read, 0, 5),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number(argv[1]), 0, 5),
 		ARGUMENT(0),
 		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, STDERR_FILENO, 0, 3),
 		ARGUMENT(2),

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * replace-entry.c - for LD_PRELOAD: two names are exchanged while a program copies a file. For copytree, this
- * is when fts_read() has found the first regular file; for cp, when fchown() is called for its copy. EXCHANGE
+ * is when strdup() is called for the path of the first regular file; for cp, when fchown() is called for its copy. EXCHANGE
  * is the names, with a colon between them.
  */
 #include <dlfcn.h>
 #include <err.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,26 +14,24 @@
 
 static void exchange(void)
 {
-	char *first, *second;
+	char names[100], *first, *second = names;
 
 	if (!getenv("EXCHANGE"))
 		return;
-	second = strdup(getenv("EXCHANGE"));
+	snprintf(names, sizeof(names), "%s", getenv("EXCHANGE"));
+	unsetenv("EXCHANGE");
 	first = strsep(&second, ":");
 	if (renameat2(AT_FDCWD, first, AT_FDCWD, second, RENAME_EXCHANGE))
 		err(1, "cannot exchange %s and %s", first, second);
-	unsetenv("EXCHANGE");
-	free(first);
 }
 
-FTSENT *fts_read(FTS *tree)
+char *strdup(const char *text)
 {
-	FTSENT *(*real)(FTS *tree) = (FTSENT * (*)(FTS *)) dlsym(RTLD_NEXT, "fts_read");
-	FTSENT *entry = real(tree);
+	char *(*real)(const char *text) = (char *(*)(const char *))dlsym(RTLD_NEXT, "strdup");
 
-	if (entry && entry->fts_info == FTS_F)
+	if (!strcmp(text, "tree/d/file"))
 		exchange();
-	return entry;
+	return real(text);
 }
 
 int fchown(int fd, uid_t owner, gid_t group)
