@@ -3,6 +3,7 @@
  * sum.c - checksums of many files, many per crossing.
  */
 #include "sum.h"
+#include "../common/allocated.h"
 
 #include <cosy.h>
 #include <errno.h>
@@ -98,21 +99,17 @@ void sum_init(struct sum *sum, enum sum_algorithm algorithm,
 		.progress = progress,
 		.context = context,
 		.fd = -1,
-		.files = calloc(QUEUE, sizeof(*sum->files)),
-		.buffer = cosy_malloc(CHUNK),
-		.table = cosy_calloc(256 * SLICES, sizeof(*sum->table)),
+		.files = allocated(calloc(QUEUE, sizeof(*sum->files)), 1),
+		.buffer = allocated(cosy_malloc(CHUNK), 1),
+		.table = allocated(cosy_calloc(256 * SLICES, sizeof(*sum->table)), 1),
 	};
-	if (!sum->files || !sum->buffer || !sum->table)
-		error(1, errno, "cannot begin");
 	make_table(sum->table);
 }
 
 void sum_add(struct sum *sum, const char *path)
 {
-	char *copy = strdup(path);
+	char *copy = allocated(strdup(path), 1);
 
-	if (!copy)
-		error(1, errno, "cannot go on");
 	if (sum->count == QUEUE)
 		sum_flush(sum);
 	sum->files[sum->count++] = (struct sum_file){

@@ -12,6 +12,7 @@
  * complete() completes them after.
  */
 #include "dirlist.h"
+#include "allocated.h"
 
 #include <cosy.h>
 #include <dirent.h>
@@ -43,10 +44,7 @@ enum { TARGET_ROOM = PATH_MAX + 8 };
 
 static void *resize(void *memory, size_t count, size_t size)
 {
-	memory = reallocarray(memory, count, size);
-	if (!memory)
-		error(DIRLIST_EXIT, errno, "cannot read directories");
-	return memory;
+	return allocated(reallocarray(memory, count, size), DIRLIST_EXIT);
 }
 
 /* The buffers of the list that was freed last. A walk of a tree reuses them. */

@@ -3,9 +3,8 @@
  * quote.c - file names in messages, quoted for a shell.
  */
 #include "quote.h"
+#include "allocated.h"
 
-#include <errno.h>
-#include <error.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,9 +42,7 @@ const char *quote(const char *name)
 
 	free(quoted);
 	/* Each byte takes at most 7: '$'\377'. */
-	p = quoted = malloc(7 * strlen(name) + 3);
-	if (!quoted)
-		error(2, errno, "cannot quote a name");
+	p = quoted = allocated(malloc(7 * strlen(name) + 3), 2);
 	if (strchr(name, '\'') && fits_double_quotes(name)) {
 		sprintf(quoted, "\"%s\"", name);
 		return quoted;

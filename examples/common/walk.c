@@ -6,24 +6,18 @@
  * directory at once.
  */
 #include "walk.h"
+#include "allocated.h"
 #include "dirlist.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <error.h>
 #include <stdlib.h>
 #include <string.h>
 
 static char *join(const char *directory, const char *name)
 {
-	char *path;
-
 	if (directory)
 		return dirlist_join(directory, name);
-	path = strdup(name);
-	if (!path)
-		error(2, errno, "cannot read directories");
-	return path;
+	return allocated(strdup(name), DIRLIST_EXIT);
 }
 
 static void visit(const struct dirlist *list, const struct dirlist_dir *dir,
@@ -39,9 +33,7 @@ static void visit(const struct dirlist *list, const struct dirlist_dir *dir,
 		actions->fail(context, dir->path, dir->open_error);
 		return;
 	}
-	paths = calloc(dir->count + 1, sizeof(*paths));
-	if (!paths)
-		error(2, errno, "cannot read directories");
+	paths = allocated(calloc(dir->count + 1, sizeof(*paths)), DIRLIST_EXIT);
 	for (size_t i = 0; i < dir->count; i++)
 		if (entries[i].type == DT_DIR)
 			paths[nbelow++] = join(path, list->names +

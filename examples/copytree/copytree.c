@@ -6,6 +6,7 @@
  * files. Hard links are made after that, when their files exist. Directories get their
  * modes and times at the end, because copying into them needs and changes these.
  */
+#include "../common/allocated.h"
 #include "../common/dirlist.h"
 #include "../common/inode.h"
 #include "../common/output.h"
@@ -53,13 +54,6 @@ static size_t nlinks;
 static void *first_links;	/* for tsearch() */
 static struct inode made;	/* the directory of the copy, which can be inside the source */
 
-static void *allocated(void *p)
-{
-	if (!p)
-		error(1, errno, "cannot go on");
-	return p;
-}
-
 static void show_progress(const struct files *progress)
 {
 	progress_show(progress->count, progress->bytes);
@@ -78,12 +72,12 @@ static bool is_further_link(const struct stat *status, const char *path)
 
 	if (status->st_nlink == 1)
 		return false;
-	first = allocated(malloc(sizeof(*first)));
-	*first = (struct first_link){ inode_of(status), allocated(strdup(path)) };
-	found = allocated(tsearch(first, &first_links, inode_compare));
+	first = allocated(malloc(sizeof(*first)), 1);
+	*first = (struct first_link){ inode_of(status), allocated(strdup(path), 1) };
+	found = allocated(tsearch(first, &first_links, inode_compare), 1);
 	if (*found == first)
 		return false;
-	links = allocated(reallocarray(links, nlinks + 1, sizeof(*links)));
+	links = allocated(reallocarray(links, nlinks + 1, sizeof(*links)), 1);
 	links[nlinks++] = (struct later_link){ (*found)->path, first->path };
 	free(first);
 	return true;
@@ -126,9 +120,9 @@ static bool make_directory(const char *path, const struct stat *status)
 		return false;
 	}
 	directories = allocated(reallocarray(directories, ndirectories + 1,
-					     sizeof(*directories)));
+					     sizeof(*directories)), 1);
 	directories[ndirectories++] =
-		(struct directory){ allocated(strdup(path)), *status };
+		(struct directory){ allocated(strdup(path), 1), *status };
 	return true;
 }
 
@@ -191,7 +185,7 @@ static void copy_directory(const struct dirlist *list, const struct dirlist_dir 
 {
 	const char *to = directories[copied].path;
 	const size_t first_below = ndirectories;
-	char **below = allocated(calloc(dir->count + 1, sizeof(*below)));
+	char **below = allocated(calloc(dir->count + 1, sizeof(*below)), 1);
 	struct dirlist below_list;
 	size_t nbelow = 0;
 

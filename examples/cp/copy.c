@@ -6,6 +6,7 @@
  * not contain the data.
  */
 #include "copy.h"
+#include "../common/allocated.h"
 #include "../common/write.h"
 #include "attributes.h"
 
@@ -35,18 +36,7 @@ void copy_init(struct copy *copy, const struct copy_options *options,
 		.in = -1,
 		.out = -1,
 	};
-	copy->files = calloc(QUEUE, sizeof(*copy->files));
-	if (!copy->files)
-		error(1, errno, "cannot copy");
-}
-
-static char *duplicate(const char *path)
-{
-	char *copy = strdup(path);
-
-	if (!copy)
-		error(1, errno, "cannot copy");
-	return copy;
+	copy->files = allocated(calloc(QUEUE, sizeof(*copy->files)), 1);
 }
 
 void copy_add(struct copy *copy, const char *from, const char *to, bool follow)
@@ -54,8 +44,8 @@ void copy_add(struct copy *copy, const char *from, const char *to, bool follow)
 	if (copy->count == QUEUE)
 		copy_flush(copy);
 	copy->files[copy->count++] = (struct copy_file){
-		.from = duplicate(from),
-		.to = duplicate(to),
+		.from = allocated(strdup(from), 1),
+		.to = allocated(strdup(to), 1),
 		.follow = follow,
 	};
 }

@@ -5,6 +5,7 @@
  * The Cosy regions in copy.c copy the contents of regular files. Those in
  * ../common/dirlist.c read directories.
  */
+#include "../common/allocated.h"
 #include "../common/dirlist.h"
 #include "../common/inode.h"
 #include "../common/output.h"
@@ -82,11 +83,7 @@ static void complain(int number, const char *format, const char *path)
 /* Needed because quote() has room for only one name. */
 static char *quote_to_keep(const char *path)
 {
-	char *quoted = strdup(quote(path));
-
-	if (!quoted)
-		error(1, errno, "cannot copy");
-	return quoted;
+	return allocated(strdup(quote(path)), 1);
 }
 
 /* Prints a message in which @format names @first, then @second. */
@@ -247,18 +244,15 @@ static bool is_root(const struct stat *status)
 
 static void add_root(const char *path)
 {
-	struct inode *inode = malloc(sizeof(*inode));
+	struct inode *inode = allocated(malloc(sizeof(*inode)), 1);
 	struct stat status;
 
-	if (!inode)
-		error(1, errno, "cannot copy");
 	if (stat(path, &status) < 0) {
 		free(inode);
 		return;
 	}
 	*inode = inode_of(&status);
-	if (!tsearch(inode, &roots, inode_compare))
-		error(1, errno, "cannot copy");
+	allocated(tsearch(inode, &roots, inode_compare), 1);
 }
 
 /*
@@ -289,14 +283,11 @@ static bool make_directory(const char *from, const char *to,
 		copy_flush(&copy);
 		say_copied(from, to);
 	}
-	directories = reallocarray(directories, ndirectories + 1,
-				   sizeof(*directories));
-	if (!directories)
-		error(1, errno, "cannot copy");
+	directories = allocated(reallocarray(directories, ndirectories + 1,
+					     sizeof(*directories)), 1);
 	directory = &directories[ndirectories++];
-	*directory = (struct directory){ strdup(from), strdup(to), *status, made };
-	if (!directory->from || !directory->path)
-		error(1, errno, "cannot copy");
+	*directory = (struct directory){ allocated(strdup(from), 1), allocated(strdup(to), 1),
+					 *status, made };
 	return true;
 }
 
@@ -335,11 +326,9 @@ static void copy_directory(const struct dirlist *list,
 	const bool ours = directories[copied].made;
 	const size_t first_below = ndirectories;
 	size_t nbelow = 0;
-	char **below = calloc(dir->count + 1, sizeof(*below));
+	char **below = allocated(calloc(dir->count + 1, sizeof(*below)), 1);
 	struct dirlist below_list;
 
-	if (!below)
-		error(1, errno, "cannot copy");
 	if (dir->open_error)
 		complain(dir->open_error, "cannot access %s", dir->path);
 	for (size_t i = 0; i < dir->count; i++) {
@@ -508,16 +497,12 @@ static void copy_into(char *const *from, size_t count, const char *directory)
 	void *all_taken = NULL;
 
 	for (size_t i = 0; i < count; i++) {
-		struct taken *taken = malloc(sizeof(*taken)), **first;
+		struct taken *taken = allocated(malloc(sizeof(*taken)), 1), **first;
 		char *name = last_component(from[i]);
 		char *to;
 
-		if (!taken)
-			error(1, errno, "cannot copy");
 		*taken = (struct taken){ name, from[i] };
-		first = tsearch(taken, &all_taken, compare_taken);
-		if (!first)
-			error(1, errno, "cannot copy");
+		first = allocated(tsearch(taken, &all_taken, compare_taken), 1);
 		/* A copy of .. goes to DIRECTORY, not to DIRECTORY/.. */
 		to = dirlist_join(directory,
 				  strcmp(name, "..") == 0 ? "." : name);

@@ -3,10 +3,9 @@
  * filter.c - prepare patterns for filter_passes().
  */
 #include "filter.h"
+#include "../common/allocated.h"
 
 #include <cosy.h>
-#include <errno.h>
-#include <error.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +19,9 @@ static struct filter *new_pattern(const char *text, size_t length,
 				  bool ignore_case, bool for_kernel)
 {
 	size_t size = sizeof(struct filter) + length;
-	struct filter *filter = for_kernel ? cosy_malloc(size) : malloc(size);
+	struct filter *filter = allocated(for_kernel ? cosy_malloc(size) : malloc(size), 2);
 	unsigned char move[256], last;
 
-	if (!filter)
-		error(2, errno, "cannot search");
 	filter->length = length;
 	memset(move, length < UCHAR_MAX ? length : UCHAR_MAX, sizeof(move));
 	for (size_t i = 0; i < length; i++) {

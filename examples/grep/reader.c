@@ -3,6 +3,7 @@
  * reader.c - read many files into one buffer, many per crossing.
  */
 #include "reader.h"
+#include "../common/allocated.h"
 #include "search.h"
 
 #include <cosy.h>
@@ -19,14 +20,6 @@
  */
 enum { BUFFER = 1024 * 1024 };
 
-static void *resize(void *memory, size_t count, size_t size)
-{
-	memory = reallocarray(memory, count, size);
-	if (!memory)
-		error(2, errno, "cannot read files");
-	return memory;
-}
-
 void reader_init(struct reader *reader, const struct stat *leave_out,
 		 bool skip_holes, const struct filter *filter)
 {
@@ -41,24 +34,20 @@ void reader_init(struct reader *reader, const struct stat *leave_out,
 		reader->inode = leave_out->st_ino;
 	}
 	reader->buffer_size = BUFFER;
-	reader->buffer = filter ? cosy_malloc(BUFFER) : malloc(BUFFER);
-	if (!reader->buffer)
-		error(2, errno, "cannot read files");
+	reader->buffer = allocated(filter ? cosy_malloc(BUFFER) : malloc(BUFFER), 2);
 }
 
 void reader_add(struct reader *reader, const char *path, bool operand)
 {
 	if (reader->count == reader->size) {
 		reader->size = reader->size ? 2 * reader->size : 64;
-		reader->files = resize(reader->files, reader->size,
-				       sizeof(*reader->files));
+		reader->files = allocated(reallocarray(reader->files, reader->size,
+						       sizeof(*reader->files)), 2);
 	}
 	reader->files[reader->count] = (struct reader_file){
-		.path = strdup(path),
+		.path = allocated(strdup(path), 2),
 		.operand = operand,
 	};
-	if (!reader->files[reader->count].path)
-		error(2, errno, "cannot read files");
 	reader->count++;
 }
 
@@ -210,12 +199,12 @@ static void grow(struct reader *reader)
 	char *old = reader->buffer;
 
 	if (reader->filter) {
-		reader->buffer = memcpy(resize(NULL, 2, reader->buffer_size),
+		reader->buffer = memcpy(allocated(reallocarray(NULL, 2, reader->buffer_size), 2),
 					old, reader->buffer_size);
 		cosy_free(old);
 		reader->filter = NULL;
 	} else {
-		reader->buffer = resize(old, 2, reader->buffer_size);
+		reader->buffer = allocated(reallocarray(old, 2, reader->buffer_size), 2);
 	}
 	reader->buffer_size *= 2;
 }

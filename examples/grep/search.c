@@ -3,9 +3,9 @@
  * search.c - find lines with fixed strings in a stream of data, and print them.
  */
 #include "search.h"
+#include "../common/allocated.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <error.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,14 +24,6 @@ static size_t npatterns;
 static char *folded;
 static size_t folded_size;
 
-static void *resize(void *memory, size_t count, size_t size)
-{
-	memory = reallocarray(memory, count, size);
-	if (!memory)
-		error(2, errno, "cannot search");
-	return memory;
-}
-
 static void fold(char *to, const char *from, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
@@ -41,16 +33,14 @@ static void fold(char *to, const char *from, size_t length)
 
 void search_init(const char *text, const struct search_options *with)
 {
-	char *copy = strdup(text), *end;
+	char *copy = allocated(strdup(text), 2), *end;
 
-	if (!copy)
-		error(2, errno, "cannot search");
 	options = *with;
 	if (options.ignore_case)
 		fold(copy, copy, strlen(copy));
 	for (;; copy = end + 1) {
 		end = strchrnul(copy, '\n');
-		patterns = resize(patterns, npatterns + 1, sizeof(*patterns));
+		patterns = allocated(reallocarray(patterns, npatterns + 1, sizeof(*patterns)), 2);
 		patterns[npatterns++] = (struct pattern){
 			.text = copy,
 			.length = end - copy,
@@ -144,7 +134,7 @@ static void search_lines(struct search *search, const char *data, size_t length)
 	if (options.ignore_case) {
 		if (length > folded_size) {
 			folded_size = length;
-			folded = resize(folded, folded_size, 1);
+			folded = allocated(realloc(folded, folded_size), 2);
 		}
 		fold(folded, data, length);
 		text = folded;

@@ -3,9 +3,8 @@
  * lines.c - lines that are composed in an output buffer.
  */
 #include "lines.h"
+#include "../common/allocated.h"
 
-#include <errno.h>
-#include <error.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,9 +23,7 @@ char *lines_room(size_t size)
 		if (lines.size < size) {
 			lines.size = size > PIECE ? size : PIECE;
 			free(lines.text);
-			lines.text = malloc(lines.size);
-			if (!lines.text)
-				error(2, errno, "cannot print");
+			lines.text = allocated(malloc(lines.size), 2);
 		}
 	}
 	return lines.text + lines.used;

@@ -6,11 +6,10 @@
  * region makes the system calls, so composing takes most of the remaining time.
  */
 #include "long-format.h"
+#include "../common/allocated.h"
 #include "when.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <error.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -127,10 +126,8 @@ static const struct name *look_up_name(struct names *names, uint32_t id,
 		char *text = lookup ? lookup(id) : NULL;
 
 		text = text && *text ? strdup(text) : NULL;
-		names->names = reallocarray(names->names, i + 1,
-					    sizeof(*names->names));
-		if (!names->names)
-			error(2, errno, "cannot keep names");
+		names->names = allocated(reallocarray(names->names, i + 1,
+						      sizeof(*names->names)), 2);
 		names->names[names->count++] = (struct name){
 			.id = id,
 			.text = text,

@@ -6,6 +6,7 @@
  * The slow part of `ls -l` is to take the status of every file. The Cosy regions in
  * ../common/dirlist.c do that.
  */
+#include "../common/allocated.h"
 #include "../common/dirlist.h"
 #include "lines.h"
 #include "long-format.h"
@@ -13,7 +14,6 @@
 #include "../common/quote.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <error.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -45,22 +45,14 @@ static void complain(bool operand, int number, const char *what,
 
 static void *allocate(size_t count, size_t size)
 {
-	void *memory = reallocarray(NULL, count ? count : 1, size);
-
-	if (!memory)
-		error(SERIOUS_TROUBLE, errno, "cannot list");
-	return memory;
+	return allocated(reallocarray(NULL, count ? count : 1, size), SERIOUS_TROUBLE);
 }
 
 /* Returns the path of an entry for messages. */
 static char *message_path(const char *directory, const char *name)
 {
-	if (!directory || strcmp(directory, ".") == 0) {
-		name = strdup(name);
-		if (!name)
-			error(SERIOUS_TROUBLE, errno, "cannot list");
-		return (char *)name;
-	}
+	if (!directory || strcmp(directory, ".") == 0)
+		return allocated(strdup(name), SERIOUS_TROUBLE);
 	return dirlist_join(directory, name);
 }
 

@@ -5,6 +5,7 @@
  * By a team, each chunk of the text has a colour, and so has each part of the words. Colour 0 counts
  * what is done. With --threads, plain threads do the same work, and malloc() has the memory.
  */
+#include "../common/allocated.h"
 #include "../common/output.h"
 #include "../common/usage.h"
 #include "words.h"
@@ -124,9 +125,7 @@ static void read_all(int fd, const char *name)
 	do {
 		if (job.size == room) {
 			room = room ? 2 * room : CHUNK;
-			text = realloc(text, room);
-			if (!text)
-				error(1, errno, "cannot read '%s'", name);
+			text = allocated(realloc(text, room), 1);
 		}
 		n = read(fd, text + job.size, room - job.size);
 		if (n < 0)

@@ -3,6 +3,7 @@
  * memory.c - memory that is allocated in small pieces and freed at once.
  */
 #include "memory.h"
+#include "../common/allocated.h"
 
 #include <errno.h>
 #include <error.h>
@@ -22,9 +23,7 @@ static void *from_block(struct memory *memory, size_t size)
 
 	memory->used = (memory->used + 15) & ~(size_t)15;
 	if (!block || size > BLOCK - sizeof(*block) - memory->used) {
-		block = malloc(BLOCK);
-		if (!block)
-			error(1, errno, "cannot go on");
+		block = allocated(malloc(BLOCK), 1);
 		block->next = memory->blocks;
 		memory->blocks = block;
 		memory->used = 0;

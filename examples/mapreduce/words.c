@@ -3,21 +3,14 @@
  * words.c - the words of a text.
  */
 #include "words.h"
+#include "../common/allocated.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <error.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { BUCKETS = 1 << 14, PART_BUCKETS = 1 << 15, MAX_WORD = 1 << 16 };
-
-static void *allocated(void *p)
-{
-	if (!p)
-		error(1, errno, "cannot go on");
-	return p;
-}
 
 static int is_letter(char c)
 {
@@ -29,8 +22,8 @@ void words_divide(struct job *job, size_t size, size_t nparts, struct source *so
 	const size_t most = job->size / size + 1;
 	size_t at = 0;
 
-	job->chunks = allocated(calloc(most, sizeof(*job->chunks)));
-	job->parts = allocated(calloc(nparts, sizeof(*job->parts)));
+	job->chunks = allocated(calloc(most, sizeof(*job->chunks)), 1);
+	job->parts = allocated(calloc(nparts, sizeof(*job->parts)), 1);
 	job->nparts = nparts;
 	for (size_t i = 0; i < nparts; i++)
 		job->parts[i].memory.source = source;
@@ -43,7 +36,7 @@ void words_divide(struct job *job, size_t size, size_t nparts, struct source *so
 		chunk->start = job->text + at;
 		chunk->size = end - at;
 		chunk->memory.source = source;
-		chunk->parts = allocated(calloc(nparts, sizeof(*chunk->parts)));
+		chunk->parts = allocated(calloc(nparts, sizeof(*chunk->parts)), 1);
 		at = end;
 	}
 }
@@ -130,10 +123,9 @@ void words_map(const struct job *job, struct chunk *chunk)
 {
 	struct word **table = new_table(&chunk->memory, BUCKETS);
 	const char *p = chunk->start, *end = p + chunk->size;
-	char *lower = malloc(MAX_WORD);
+	char *lower = allocated(malloc(MAX_WORD), 1);
 	uint32_t length = 0, hash = 2166136261u;
 
-	allocated(lower);
 	for (; p < end; p++) {
 		if (is_letter(*p)) {
 			if (length == MAX_WORD)
@@ -205,7 +197,7 @@ void words_reduce(const struct job *job, struct part *part)
 			merge(part, word, chunk, w);
 		}
 	}
-	part->words = allocated(malloc((count + 1) * sizeof(*part->words)));
+	part->words = allocated(malloc((count + 1) * sizeof(*part->words)), 1);
 	for (size_t i = 0; i < PART_BUCKETS; i++) {
 		for (struct word *word = table[i]; word; word = word->next)
 			part->words[part->count++] = word;
