@@ -22,16 +22,24 @@
 
 /*
  * Each binding replaces the previous one while the parent lives, because its signals would not
- * reach a process of root while it is another user. @bound: counts them.
+ * reach a process of root while it is another user. @bound: counts them. Ends if none succeeds any more.
  */
 static void bind_on(int dev, __u64 handle, int fd, const struct segment *seg, unsigned int *bound)
 {
 	struct cosy_bind bind = { .base = (uintptr_t)seg->base, .pointers = 1 };
 	pid_t parent = getppid();
+	int failures = 0;
 
-	while (getppid() == parent)
-		if (!bind_function(dev, handle, fd, &bind))
-			__atomic_add_fetch(bound, 1, __ATOMIC_RELAXED);
+	while (getppid() == parent && failures < BOUND) {
+		if (bind_function(dev, handle, fd, &bind)) {
+			failures++;
+			continue;
+		}
+		failures = 0;
+		__atomic_add_fetch(bound, 1, __ATOMIC_RELAXED);
+	}
+	if (failures)
+		perror("the last binding");
 	_exit(1);
 }
 
@@ -85,7 +93,7 @@ int main(int argc, char **argv)
 			bind_on(dev, handle, function(object, "load"), &seg, bound);
 	}
 	/* So many that what they replace is queued. */
-	while (__atomic_load_n(bound, __ATOMIC_RELAXED) < BOUND)
+	while (__atomic_load_n(bound, __ATOMIC_RELAXED) < BOUND && !waitpid(-1, NULL, WNOHANG))
 		usleep(1000);
 	refused = refusals();
 	for (int i = 0; i < BINDERS; i++)
