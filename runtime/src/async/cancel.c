@@ -323,18 +323,28 @@ void cosy_fds_forget_all(struct cosy_loop *loop)
 	cosy_loop_leave(loop);
 }
 
-void cosy_fd_cancel_stale(struct cosy_loop *loop, int fd)
+/* Cancel what waits for a descriptor that is not open any more, or refers to another file. */
+static void cancel_stale(struct cosy_loop *loop, int fd)
 {
 	struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, fd);
 
-	cosy_module_interrupt_stale(loop, (uint32_t)fd, (uint32_t)fd);
-	cosy_ring_cancel_stale(loop, (uint32_t)fd);
-	if (loop->cpus)
-		cosy_cpus_cancel_stale(loop, (uint32_t)fd, (uint32_t)fd);
 	if (!d || !cosy_descriptor_is_stale(&loop->fds, fd))
 		return;
 	cancel_waiting(loop, d);
 	cosy_descriptor_forget(&loop->fds, fd);
+}
+
+void cosy_fds_cancel_stale(struct cosy_loop *loop, uint32_t first, uint32_t last)
+{
+	const uint32_t end = cosy_descriptors_end(&loop->fds, first);
+
+	cosy_module_interrupt_stale(loop, first, last);
+	if (loop->cpus)
+		cosy_cpus_cancel_stale(loop, first, last);
+	for (uint32_t fd = first; fd <= last && (fd == first || fd < end); fd++) {
+		cosy_ring_cancel_stale(loop, fd);
+		cancel_stale(loop, (int)fd);
+	}
 }
 
 int cosy_fds_cancel_all(struct cosy_loop *loop, uint32_t first, uint32_t last)

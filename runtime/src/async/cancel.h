@@ -40,11 +40,12 @@ void cosy_fd_forget(struct cosy_loop *loop, int fd);
 void cosy_fds_forget_all(struct cosy_loop *loop);
 
 /**
- * cosy_fd_cancel_stale() - after a thread has closed a descriptor, cancel what waits for the file
- * @fd: the descriptor, which may have been opened again
+ * cosy_fds_cancel_stale() - after a thread has closed descriptors, cancel what waits for their files
+ * @first: the first descriptor; it and others may have been opened again
+ * @last:  the last one
  *
  * Functions that were cancelled for the close may have waited again before it was made.
  */
-void cosy_fd_cancel_stale(struct cosy_loop *loop, int fd);
+void cosy_fds_cancel_stale(struct cosy_loop *loop, uint32_t first, uint32_t last);
 
 #endif /* COSY_LOOP_CANCEL_H */

@@ -286,12 +286,11 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	uint32_t first = 1, last = 0, next;
 	const struct cosy_descriptor *d;
 
-	/* A thread closes one descriptor: see start_close(). */
 	if (s.how == COSY_HOW_CLOSE)
 		cosy_closed_range(entry->nr, (const uint64_t *)entry->args, &first, &last);
 	cosy_end(loop, slot, result);
-	if (first == last)
-		cosy_fd_cancel_stale(loop, (int)first);
+	if (first <= last)
+		cosy_fds_cancel_stale(loop, first, last);
 	if (s.list == COSY_LIST_NONE)
 		return;
 	d = cosy_descriptor_find(&loop->fds, s.fd);
@@ -854,6 +853,19 @@ static bool ask_others(struct cosy_loop *loop, uint32_t slot, uint32_t first, ui
 	return true;
 }
 
+/* Return true if a call that closes descriptors may wait for one of them. */
+static bool one_lingers(const struct cosy_loop *loop, uint32_t first, uint32_t last)
+{
+	const uint32_t end = cosy_descriptors_end(&loop->fds, first);
+
+	if (first == last)
+		return cosy_connection_lingers(loop, (int)first);
+	for (uint32_t fd = first; fd <= last && fd < end; fd++)
+		if (cosy_connection_lingers(loop, (int)fd))
+			return true;
+	return false;
+}
+
 static void start_close(struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
@@ -871,7 +883,7 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 	if (ask_others(loop, slot, first, last))
 		return;
 	/* While the loop is destroyed, its threads make no more calls. */
-	waits = first == last && !loop->closing && cosy_connection_lingers(loop, (int)first);
+	waits = !loop->closing && one_lingers(loop, first, last);
 	cosy_fds_cancel(loop, first, last);
 	interrupts = cosy_cpus_cancel_fds(loop, first, last) > 0;
 	if (waits) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * dup2() closes a socket with SO_LINGER that has data to send: a thread makes it, and the loop goes on.
+ * dup2() or close_range() closes a socket with SO_LINGER that has data to send: a thread makes it, and the loop
+ * goes on.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -29,23 +30,41 @@ static int full_connection(int *peer)
 	return fd;
 }
 
-int main(void)
+/* Close such a socket, and for a range the next descriptor, too. */
+static void closes(struct cosy_loop *loop, bool range)
 {
 	/* Longer than any test takes: a loop that waits for it does not end. */
 	const struct linger linger = { .l_onoff = 1, .l_linger = 3600 };
-	struct cosy_async dups = { 0 }, asks = { 0 };
-	struct cosy_loop *loop = make_loop();
-	int peer, fd = full_connection(&peer), null = open("/dev/null", O_RDONLY);
+	struct cosy_async op = { 0 }, asks = { 0 };
+	int peer, connection = full_connection(&peer), null = open("/dev/null", O_RDONLY);
+	/* The peer is not the next descriptor. */
+	int fd = fcntl(connection, F_DUPFD, 100);
 
+	close(connection);
 	EQUAL(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
-	EQUAL(cosy_async_dup2(loop, &dups, null, fd), 0);
+	EQUAL(cosy_async_send(loop, &op, fd, data, 0, 0), 0);
+	EQUAL(result_of(loop, &op), 0);
+	if (range)
+		EQUAL(cosy_async_close_range(loop, &op, (unsigned int)fd, (unsigned int)fd + 1, 0), 0);
+	else
+		EQUAL(cosy_async_dup2(loop, &op, null, fd), 0);
 	CHECK(cosy_wait(loop, 0, NULL) >= 0);
 	EQUAL(cosy_async_getpid(loop, &asks), 0);
 	EQUAL(result_of(loop, &asks), getpid());
-	CHECK(cosy_async_pending(&dups));
+	CHECK(cosy_async_pending(&op));
 	/* Its end ends the wait. */
 	close(peer);
-	EQUAL(result_of(loop, &dups), fd);
+	EQUAL(result_of(loop, &op), range ? 0 : fd);
+	EQUAL(fcntl(fd, F_GETFD), range ? -1 : 0);
+	close(fd);
+}
+
+int main(void)
+{
+	struct cosy_loop *loop = make_loop();
+
+	closes(loop, false);
+	closes(loop, true);
 	EQUAL(cosy_loop_destroy(loop), 0);
 	return 0;
 }
