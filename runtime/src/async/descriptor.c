@@ -257,17 +257,18 @@ static bool is_zero(const struct stat *st)
 	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 5);
 }
 
-/* Get the type of a file. A server of the file system, such as FUSE's, may be slow: it is not asked. */
+/* Get the type and the size of a file. A server of the file system, such as FUSE's, may be slow: it is not asked. */
 static long get_type(int fd, struct stat *st)
 {
 	struct statx stx;
-	long err = cosy_fd_call(SYS_statx, fd, (long)"", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE,
-				(long)&stx, 0);
+	long err = cosy_fd_call(SYS_statx, fd, (long)"", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+				STATX_TYPE | STATX_SIZE, (long)&stx, 0);
 
 	/* It is not made in shares, because it has a path, and the filter of an old program may refuse it. */
 	if (err < 0)
 		return cosy_fd_call(SYS_fstat, fd, (long)st, 0, 0, 0, 0);
 	st->st_mode = stx.stx_mode;
+	st->st_size = (off_t)stx.stx_size;
 	st->st_rdev = makedev(stx.stx_rdev_major, stx.stx_rdev_minor);
 	return 0;
 }
@@ -279,6 +280,19 @@ int cosy_socket_option(int fd, int option)
 
 	cosy_fd_call(SYS_getsockopt, fd, SOL_SOCKET, option, (long)&value, (long)&size, 0);
 	return value;
+}
+
+/*
+ * Return true for a file without a size that is not always ready, such as /proc/kmsg: a call on it may wait
+ * for ever, and not for a disk.
+ */
+static bool is_polled_file(int fd, const struct stat *st)
+{
+	/* The events of a file that cannot be polled. */
+	const short always = POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;
+	struct pollfd poll = { .fd = fd, .events = always };
+
+	return !st->st_size && cosy_fd_poll(&poll) >= 0 && poll.revents != always;
 }
 
 int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
@@ -297,6 +311,8 @@ int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
 		d->kind = COSY_KIND_SOCKET;
 		break;
 	case S_IFREG:
+		d->kind = is_polled_file(fd, &st) ? COSY_KIND_NOWAIT : COSY_KIND_DISK;
+		break;
 	case S_IFDIR:
 	case S_IFBLK:
 		d->kind = COSY_KIND_DISK;
