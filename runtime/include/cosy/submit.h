@@ -85,8 +85,11 @@ static inline const void *cosy_submit_self(void)
 {
 	const void *self;
 
-	/* The first word of a thread's structure is its address. */
-	__asm__("movq %%fs:0, %0" : "=r"(self));
+	/*
+	 * The first word of a thread's structure is its address. volatile: a fibre may go on in another thread
+	 * after any call.
+	 */
+	__asm__ volatile("movq %%fs:0, %0" : "=r"(self));
 	return self;
 }
 
