@@ -60,8 +60,9 @@ struct cosy_loop;
  * @slot:   for libcosy
  *
  * The structure, and the memory that the arguments point to, belong to libcosy
- * from the submission until the operation is complete, that is until @done is
- * called or cosy_async_pending() is false. @done may submit @op again, or free it. It
+ * from the submission until @done is called; without @done, until
+ * cosy_async_pending() is false. That is false before @done is called: where another thread
+ * may call @done, wait for what @done does. @done may submit @op again, or free it. It
  * has to return, and not to leave by longjmp(), an exception or the end of the thread.
  */
 struct cosy_async {
