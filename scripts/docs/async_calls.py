@@ -21,6 +21,11 @@ ABOVE = """\
 #ifndef COSY_ASYNC_CALLS_H
 #define COSY_ASYNC_CALLS_H
 
+/* A program in C++ may ask for warnings about what C needs, such as its casts. */
+#ifdef __cplusplus
+#pragma GCC system_header
+#endif
+
 #include <errno.h>
 
 #include <cosy/async.h>

@@ -37,11 +37,23 @@
 #ifndef COSY_ASYNC_H
 #define COSY_ASYNC_H
 
+/* A program in C++ may ask for warnings about what C needs, such as its casts. */
+#ifdef __cplusplus
+#pragma GCC system_header
+#endif
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+
+/* Without POSIX, as by -std=c11, these do not define all types that are used here. */
+#ifdef __GLIBC__
+#include <bits/types/siginfo_t.h>
+#include <bits/types/sigset_t.h>
+#include <bits/types/struct_timespec.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -24,6 +24,11 @@
 #ifndef COSY_RANGE_H
 #define COSY_RANGE_H
 
+/* A program in C++ may ask for warnings about what C needs, such as its casts. */
+#ifdef __cplusplus
+#pragma GCC system_header
+#endif
+
 #include <stddef.h>
 #include <stdint.h>
 

@@ -10,6 +10,11 @@
 #ifndef COSY_SUBMIT_H
 #define COSY_SUBMIT_H
 
+/* A program in C++ may ask for warnings about what C needs, such as its casts. */
+#ifdef __cplusplus
+#pragma GCC system_header
+#endif
+
 #include <stdbool.h>
 #include <stdint.h>
 
