@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * small.c - small files of nginx.
+ * small.c - small files of nginx, and lines of its log.
  */
 #include "small.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,7 +19,13 @@
 #define COSY_END
 #endif
 
-#define FLAT (SMALL_ROOM + 1024) /* A small file and its header. */
+#define FLAT  (SMALL_ROOM + SMALL_HEAD)
+#define LINES PIPE_BUF /* As much as a pipe takes at once, between what others write. */
+
+/* The file that was read last. */
+static struct small *current;
+static uint64_t current_request;
+static char current_name[PATH_MAX];
 
 static void load(const char *name, struct small *small)
 {
@@ -44,37 +51,90 @@ static void load(const char *name, struct small *small)
 	small->size = !error && size == st->st_size ? size : -1;
 }
 
-const struct small *small_get(uint64_t request, const char *name)
+struct small *small_get(uint64_t request, const char *name, size_t length)
 {
-	static char last[PATH_MAX];
-	static struct small small;
-	static uint64_t of;
-
-	if (of == request && !strcmp(last, name))
-		return &small;
-	load(name, &small);
-	of = request;
+	if (current && current_request == request && length < sizeof(current_name) &&
+	    !memcmp(current_name, name, length + 1))
+		return current;
+	if (!current)
+		current = malloc(sizeof(*current));
+	if (!current)
+		return NULL;
+	load(name, current);
+	current_request = request;
 	/* A longer name has no file. */
-	if (!memccpy(last, name, 0, sizeof(last)))
-		*last = 0;
-	return &small;
+	if (length < sizeof(current_name))
+		memcpy(current_name, name, length + 1);
+	else
+		*current_name = 0;
+	return current;
+}
+
+struct small *small_take(void)
+{
+	struct small *small = current;
+
+	current = NULL;
+	return small;
 }
 
 ssize_t small_writev(int fd, const struct iovec *parts, int count, int flags)
 {
-	char flat[FLAT];
+	char flat[FLAT], *end = flat;
 	size_t size = 0;
 
+	if (count == 1)
+		return send(fd, parts->iov_base, parts->iov_len, flags);
+	if (count == 2 && current && parts[1].iov_base == current->data && parts->iov_len <= SMALL_HEAD) {
+		end = current->data - parts->iov_len;
+		memcpy(end, parts->iov_base, parts->iov_len);
+		return send(fd, end, parts->iov_len + parts[1].iov_len, flags);
+	}
 	for (int i = 0; i < count; i++)
 		size += parts[i].iov_len;
 	if (size > sizeof(flat))
 		return writev(fd, parts, count);
-	if (count == 1)
-		return send(fd, parts->iov_base, size, flags);
-	size = 0;
-	for (int i = 0; i < count; i++) {
-		memcpy(flat + size, parts[i].iov_base, parts[i].iov_len);
-		size += parts[i].iov_len;
-	}
+	for (int i = 0; i < count; i++)
+		end = mempcpy(end, parts[i].iov_base, parts[i].iov_len);
 	return send(fd, flat, size, flags);
+}
+
+/* Lines that are not written yet, and the error of the last ones that could not be. */
+static struct {
+	int fd, failed_fd, error;
+	size_t size;
+	char lines[LINES];
+} pending = { .failed_fd = -1 };
+
+/* Also at the end of the process, for lines that are logged while it closes what is open. */
+__attribute__((destructor)) void small_log_flush(void)
+{
+	size_t written = 0;
+	ssize_t n;
+
+	for (; written < pending.size; written += (size_t)n) {
+		n = write(pending.fd, pending.lines + written, pending.size - written);
+		if (n <= 0) {
+			pending.failed_fd = pending.fd;
+			pending.error = n ? errno : EIO;
+			break;
+		}
+	}
+	pending.size = 0;
+}
+
+ssize_t small_log(int fd, const void *line, size_t size)
+{
+	if (pending.size && (fd != pending.fd || size > LINES - pending.size))
+		small_log_flush();
+	if (size > LINES)
+		return write(fd, line, size);
+	pending.fd = fd;
+	memcpy(pending.lines + pending.size, line, size);
+	pending.size += size;
+	if (fd != pending.failed_fd)
+		return (ssize_t)size;
+	pending.failed_fd = -1;
+	errno = pending.error;
+	return -1;
 }

@@ -21,6 +21,7 @@ from server import Site, check, until
 
 SMALL = bytes(range(256)) * 5
 EDGE = b"e" * 16384
+OTHER = b"f" * 16384
 OVER = b"o" * 16385
 LARGE = bytes(range(251)) * 20000
 
@@ -36,10 +37,11 @@ class Nginx(Site):
         self.root = os.path.join(self.directory, "www")
         self.pid = None
         for name, contents in {
-                "small.bin": SMALL, "edge": EDGE, "over": OVER, "large": LARGE, "empty": b"",
+                "small.bin": SMALL, "edge": EDGE, "other": OTHER, "over": OVER, "large": LARGE, "empty": b"",
                 "index.html": b"root", "d/index.html": b"d", "denied": b"denied", "404.txt": b"none",
                 "tested/small": SMALL, "tested/large": LARGE, "tested/denied": b"", "tested/d/index.html": b"d",
                 "cached/small": SMALL, "cached/large": LARGE, "direct/small": SMALL,
+                "included/page": b'begin <!--#include virtual="/other" --> end',
                 "links/file": b"f", "a b": b"space"}.items():
             self.write(name, contents)
         for name in "denied", "tested/denied":
@@ -67,9 +69,12 @@ http {{
         location /cached/ {{ open_file_cache max=10; }}
         location /direct/ {{ directio 100; }}
         location /links/ {{ disable_symlinks on; }}
+        location /included/ {{ ssi on; ssi_types *; }}
         location /try/ {{ try_files /none$uri /small.bin =404; }}
         location /tested/ {{ try_files $uri $uri/ =404; }}
         location /tries/ {{ try_files /none /none/ =404; }}
+        location /full/ {{ access_log /dev/full; alias {self.root}/; }}
+        location /both/ {{ access_log {directory}/access.log; access_log {directory}/other.log; alias {self.root}/; }}
     }}
 }}
 """)
@@ -168,9 +173,16 @@ def check_connections(server):
         check(client.answer().status == 400 and client.ended(), f"{text!r}: 400")
     # A client that takes little at a time, with answers that wait in the server.
     client = server.client(receive_buffer=2048)
-    client.send("GET /edge HTTP/1.1\r\nHost: x\r\n\r\n" * 200)
-    for _ in range(200):
-        check(client.answer().body == EDGE, "answers to a slow client are complete")
+    client.send("GET /edge HTTP/1.1\r\nHost: x\r\n\r\nGET /other HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+    for body in (EDGE, OTHER) * 100:
+        check(server.get("/small.bin").body == SMALL, "another client is answered meanwhile")
+        check(client.answer().body == body, "answers to a slow client are complete")
+    client = server.client(receive_buffer=2048)
+    client.send("GET /included/page HTTP/1.0\r\n\r\n")
+    check(server.get("/small.bin").body == SMALL, "another client is answered meanwhile")
+    while client.more():
+        pass
+    check(client.data.endswith(b"\r\n\r\nbegin " + OTHER + b" end"), "a page has the file that it includes")
     server.get("/small.bin")
     before = server.descriptors()
     for received in 0, 1, 300, 70000:
@@ -204,6 +216,36 @@ def check_changes(server):
     check(server.get("/changing").status == 301, "as a directory")
 
 
+def check_log(server):
+    log, old, other = (os.path.join(server.directory, name) for name in ("access.log", "old.log", "other.log"))
+
+    def logged(name, part):
+        with open(name) as lines:
+            return [line.split()[6] for line in lines if part in line]
+
+    client = server.client()
+    targets = [f"/{'both/' if i % 3 else ''}small.bin?n={i}" for i in range(200)]
+    client.send("".join(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n" for target in targets))
+    for _ in targets:
+        check(client.answer().body == SMALL, "the answer to a request that is logged")
+    until(lambda: logged(log, "?n=") == targets, "the log has all requests in order")
+    until(lambda: logged(other, "?n=") == [t for t in targets if "both" in t], "the other log has its own")
+    os.rename(log, old)
+    server.get("/small.bin?before")
+    os.kill(server.pid, signal.SIGUSR1)
+    until(lambda: os.path.exists(log), "the log is opened again")
+    until(lambda: server.get("/small.bin?after").body == SMALL and logged(log, "?after"), "the new log is used")
+    check(logged(old, "?before") and not logged(log, "?before"), "a line is in the log of its time")
+    for name in old, other:
+        os.unlink(name)
+
+    def failed():
+        check(server.get("/full/small.bin").body == SMALL, "a log that is full changes no answer")
+        with open(os.path.join(server.directory, "error.log")) as lines:
+            return any('"/dev/full" failed (28:' in line for line in lines)
+    until(failed, "a log that is full is reported")
+
+
 def check_reload(server):
     failed = []
 
@@ -232,7 +274,7 @@ def check_reload(server):
     check(slow.answer().body == LARGE, "an answer is completed before the server ends")
     until(lambda: not os.path.exists(f"/proc/{server.pid}"), "it ends")
     with open(os.path.join(server.directory, "error.log")) as log:
-        lines = [line for line in log if "[alert]" in line or "[emerg]" in line]
+        lines = [line for line in log if ("[alert]" in line or "[emerg]" in line) and "/dev/full" not in line]
     check(not lines, f"nothing is wrong: {lines[:3]}")
 
 
@@ -241,7 +283,7 @@ def main():
     try:
         for listen in f"unix:{server.directory}/socket", "18090":
             server.start(listen)
-            for part in (check_files, check_ranges, check_connections, check_changes):
+            for part in (check_files, check_ranges, check_connections, check_changes, check_log):
                 part(server)
             os.rmdir(server.path("changing"))
             check_reload(server)
