@@ -49,6 +49,9 @@
 /* Indexed by the upper half of their addresses. */
 static struct cosy_segment *segments[NSEGMENTS];
 
+/* The numbers of all segments that there have been are from the first to before the second. */
+static unsigned int first_number = NSEGMENTS, end_number;
+
 /* Protects changes to the table; held while the process forks. */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -381,7 +384,7 @@ static void before_fork(void)
 	pthread_mutex_lock(&table_lock);
 	if (cosy_segment_lock_functions)
 		cosy_segment_lock_functions(true);
-	for (unsigned int i = 0; i < NSEGMENTS; i++) {
+	for (unsigned int i = first_number; i < end_number; i++) {
 		if (!segments[i])
 			continue;
 		pthread_mutex_lock(&segments[i]->lock);
@@ -392,7 +395,7 @@ static void before_fork(void)
 
 static void unlock_all(void)
 {
-	for (unsigned int i = 0; i < NSEGMENTS; i++)
+	for (unsigned int i = first_number; i < end_number; i++)
 		if (segments[i])
 			pthread_mutex_unlock(&segments[i]->lock);
 	if (cosy_segment_lock_functions)
@@ -402,7 +405,7 @@ static void unlock_all(void)
 
 static void after_fork_in_parent(void)
 {
-	for (unsigned int i = 0; i < NSEGMENTS; i++) {
+	for (unsigned int i = first_number; i < end_number; i++) {
 		if (!segments[i] || segments[i]->map < 0)
 			continue;
 		if (segments[i]->copy)
@@ -434,7 +437,7 @@ static void take_copy(struct cosy_segment *segment)
 
 static void after_fork_in_child(void)
 {
-	for (unsigned int i = 0; i < NSEGMENTS; i++)
+	for (unsigned int i = first_number; i < end_number; i++)
 		if (segments[i] && segments[i]->map >= 0)
 			take_copy(segments[i]);
 	unlock_all();
@@ -517,6 +520,7 @@ static struct cosy_segment *create(size_t size)
 /* Enter a segment into the table, which is locked. Return false without memory. */
 static bool enter(struct cosy_segment *segment)
 {
+	const unsigned int number = (unsigned int)((uintptr_t)segment->base / COSY_SEGMENT_SPAN);
 	static bool handlers;
 
 	if (!handlers && pthread_atfork(before_fork, after_fork_in_parent,
@@ -525,8 +529,11 @@ static bool enter(struct cosy_segment *segment)
 	handlers = true;
 	if (cosy_segment_made)
 		cosy_segment_made(segment);
-	__atomic_store_n(&segments[(uintptr_t)segment->base / COSY_SEGMENT_SPAN],
-			 segment, __ATOMIC_RELEASE);
+	__atomic_store_n(&segments[number], segment, __ATOMIC_RELEASE);
+	if (number < first_number)
+		first_number = number;
+	if (number >= end_number)
+		end_number = number + 1;
 	return true;
 }
 
@@ -594,7 +601,7 @@ static bool has_blocks(const struct cosy_segment *segment)
 
 void cosy_segments_unload(void)
 {
-	for (unsigned int i = 0; i < NSEGMENTS; i++) {
+	for (unsigned int i = first_number; i < end_number; i++) {
 		struct cosy_segment *segment = segments[i];
 
 		if (segment && has_blocks(segment))
@@ -608,7 +615,7 @@ void cosy_segment_each(void (*visit)(struct cosy_segment *segment, void *data),
 		       void *data)
 {
 	pthread_mutex_lock(&table_lock);
-	for (unsigned int i = 0; i < NSEGMENTS; i++)
+	for (unsigned int i = first_number; i < end_number; i++)
 		if (segments[i])
 			visit(segments[i], data);
 	pthread_mutex_unlock(&table_lock);
