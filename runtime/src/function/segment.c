@@ -566,17 +566,18 @@ COSY_EXPORT void cosy_segment_destroy(struct cosy_segment *segment)
 {
 	if (!segment)
 		return;
-	/* In a child process it has no arena, but its functions may have their parent's programs. */
-	if (cosy_segment_forget)
-		cosy_segment_forget(segment);
 	if (chosen == segment)
 		chosen = NULL;
 	if (shared == segment)
 		shared = NULL;
+	/* First, so that no function is loaded for it any more. */
 	pthread_mutex_lock(&table_lock);
 	__atomic_store_n(&segments[(uintptr_t)segment->base / COSY_SEGMENT_SPAN],
 			 NULL, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&table_lock);
+	/* In a child process it has no arena, but its functions may have their parent's programs. */
+	if (cosy_segment_forget)
+		cosy_segment_forget(segment);
 	pthread_mutex_destroy(&segment->lock);
 	give_back(segment);
 }
