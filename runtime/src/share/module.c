@@ -110,6 +110,7 @@ static long move_pair_in(struct cosy_share *share, int *fds)
 static long call_outside(struct cosy_share *share, const struct share_kind *kind, long nr,
 			 const uint64_t *args)
 {
+	const uint32_t made = share_count_made(kind);
 	uint64_t given[6];
 	uint32_t copied = 0;
 	long ret = 0;
@@ -126,6 +127,9 @@ static long call_outside(struct cosy_share *share, const struct share_kind *kind
 		given[i] = (uint64_t)ret;
 		copied |= 1u << i;
 	}
+	/* Before the call: it would have accepted a connection, for example, that is lost then. */
+	if (ret >= 0 && made && cosy_share_count_in_module(share) + made > share->max)
+		ret = -EMFILE;
 	if (ret >= 0) {
 		ret = cosy_sys_args(nr, given);
 		if (kind->makes == SHARE_RESULT && ret >= 0)

@@ -34,6 +34,14 @@ struct share_kind {
 	uint8_t mask;
 };
 
+/** share_count_made() - return the number of descriptors that a call makes */
+static inline uint32_t share_count_made(const struct share_kind *kind)
+{
+	if (kind->makes == SHARE_NOTHING)
+		return 0;
+	return kind->makes == SHARE_RESULT ? 1 : 2;
+}
+
 /* Larger than the number of any call. */
 #define SHARE_CALLS	512
 

@@ -362,8 +362,9 @@ static long fill_pair(struct cosy_share *share, const int *numbers, int *fds)
 static long make_new(struct cosy_share *share, const struct share_kind *kind, long nr,
 		     uint64_t *args)
 {
-	const int n = kind->makes == SHARE_NOTHING ? 0 : kind->makes == SHARE_RESULT ? 1 : 2;
-	int numbers[2], reserved = 0;
+	const uint32_t n = share_count_made(kind);
+	uint32_t reserved = 0;
+	int numbers[2];
 	long ret = 0;
 
 	while (reserved < n && ret >= 0) {
