@@ -126,26 +126,30 @@ bool cosy_device_is_in_vfork(void)
  */
 static int replace(int old, struct cosy_info *info)
 {
-	int fd;
+	int fd, self;
 
 	if (cosy_device_is_blocked())
 		return -EPERM;
 	fd = open_device(info);
 	if (fd < 0)
 		return fd;
-	/* Not before: a filter that forbids the device may kill for what this asks. */
-	if (cosy_device_is_in_vfork()) {
+	/*
+	 * Not before: a filter that forbids the device may kill for what this asks. Nor the first time, when
+	 * the parent has no descriptor to lose: asking takes thousands of instructions when a program starts.
+	 */
+	if (__atomic_load_n(&device_pid, __ATOMIC_RELAXED) && cosy_device_is_in_vfork()) {
 		cosy_file_close(fd);
 		return -EBUSY;
 	}
-	cosy_sys(SYS_fcntl, fd, F_SETOWN, pid());
+	self = pid();
+	cosy_sys(SYS_fcntl, fd, F_SETOWN, self);
 	__atomic_store_n(&device_rdev, character_device(fd), __ATOMIC_RELAXED);
 	if (!__atomic_compare_exchange_n(&cosy_device_fd, &old, fd, false,
 					 __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {
 		cosy_file_close(fd);
 		return old >= 0 ? old : -EBUSY;
 	}
-	__atomic_store_n(&device_pid, pid(), __ATOMIC_RELAXED);
+	__atomic_store_n(&device_pid, self, __ATOMIC_RELAXED);
 	/* If the program uses the number for a file of its own, that file stays open. */
 	if (old != fd && is_ours(old))
 		cosy_file_close(old);
