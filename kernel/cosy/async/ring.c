@@ -1022,10 +1022,12 @@ static __always_inline loff_t cosy_ring_execute_or_sleep(struct cosy_ring *ring,
 	if (max < COSY_RING_MIN || max > COSY_RING_MAX)
 		return -EINVAL;
 	done = cosy_ring_execute_here(ring, max, sleeps);
-	if (sleeps && !done && !READ_ONCE(ring->page->ngiven))
-		done = cosy_ring_sleep(ring, max, seccomp, entered);
-	else if (unlikely(!done) && cosy_ring_has_more(ring))
-		done = COSY_ASYNC_MORE;
+	if (!done && !READ_ONCE(ring->page->ngiven)) {
+		if (sleeps)
+			done = cosy_ring_sleep(ring, max, seccomp, entered);
+		else if (cosy_ring_has_more(ring))
+			done = COSY_ASYNC_MORE;
+	}
 	cosy_history_clear();
 	if (unlikely(done < 0))
 		return done;

@@ -198,8 +198,8 @@ struct cosy_ring_page {
  * COSY_RING_MAX. It ends after @max entries have completed or were given back, and earlier for a
  * signal or the kernel's own work. It returns what entering the loop returns, n being the number of
  * completions. With COSY_ASYNC_SLEEP and COSY_ASYNC_AWAIT it does what these do there. It does not
- * sleep after entries were given back. If it does not sleep, and nothing has completed, n is
- * COSY_ASYNC_MORE if there is more to execute. Each entry makes at least one call.
+ * sleep after entries were given back. If it does not sleep, and nothing has completed or was given
+ * back, n is COSY_ASYNC_MORE if there is more to execute. Each entry makes at least one call.
  *
  * With COSY_ASYNC_CANCEL_FD and a descriptor in place of @max, the receive and the send that wait
  * for it are given back, and the loop forgets the descriptor; with COSY_ASYNC_CANCEL as well, only
