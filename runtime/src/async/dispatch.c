@@ -221,7 +221,7 @@ void cosy_timers_expire(struct cosy_loop *loop)
 	while ((slot = cosy_timers_take(&loop->timers, now)) != COSY_NO_SLOT) {
 		const enum cosy_how how = (enum cosy_how)loop->slots.all[slot].how;
 
-		if (how == COSY_HOW_SEND || how == COSY_HOW_CONNECT || how == COSY_HOW_SIGNAL) {
+		if (how != COSY_HOW_SLEEP) {
 			cosy_attempts_flush(loop);
 			/* The program may have changed O_NONBLOCK since the last attempt. */
 			cosy_start_ready(loop, slot, 0);

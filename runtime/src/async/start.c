@@ -304,6 +304,24 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 		begin_first(loop, next, d);
 }
 
+/* Attempt a call again after a short time, because no event says when that is useful. */
+static void try_later(struct cosy_loop *loop, uint32_t slot)
+{
+	int err = cosy_timer_add(&loop->timers, slot, cosy_clock() + TRIES_AFTER);
+
+	if (err)
+		finish(loop, slot, err);
+}
+
+/* Return true if a thread waits where epoll cannot. It does not wait as told with O_NONBLOCK. */
+static bool thread_can_wait(const struct cosy_slot *s, int err)
+{
+	/* The file cannot be polled. */
+	if (err == -EPERM)
+		return true;
+	return !s->connecting && s->how != COSY_HOW_SIGNAL && cosy_blocks(s);
+}
+
 /* Let an entry at the head of a list wait for its descriptor. */
 static void start_waiting(struct cosy_loop *loop, uint32_t slot)
 {
@@ -312,10 +330,15 @@ static void start_waiting(struct cosy_loop *loop, uint32_t slot)
 
 	s->state = COSY_SLOT_WAITING;
 	err = cosy_descriptor_arm(&loop->fds, s->fd);
-	if (err == -EPERM)
-		call_by_thread(loop, slot, false);
-	else if (err)
+	if (!err)
+		return;
+	/* The descriptor was closed. Other errors are those of epoll: it has no memory, or a limit is reached. */
+	if (err == -EBADF)
 		finish(loop, slot, err);
+	else if (thread_can_wait(s, err))
+		call_by_thread(loop, slot, false);
+	else
+		try_later(loop, slot);
 }
 
 /* Change a read or write so that it does not wait. */
@@ -560,15 +583,6 @@ static void look_again(struct cosy_loop *loop, uint32_t slot)
 		start_attempt(loop, slot);
 }
 
-/* Attempt a call again after a short time, because no event says when that is useful. */
-static void try_later(struct cosy_loop *loop, uint32_t slot)
-{
-	int err = cosy_timer_add(&loop->timers, slot, cosy_clock() + TRIES_AFTER);
-
-	if (err)
-		finish(loop, slot, err);
-}
-
 static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 			     int64_t result)
 {
@@ -785,9 +799,12 @@ static void start_poll(struct cosy_loop *loop, uint32_t slot)
 	s->state = COSY_SLOT_WAITING;
 	s->done = (uint16_t)poll->events;
 	cosy_descriptor_append(&loop->fds, slot);
-	err = cosy_descriptor_arm(&loop->fds, s->fd);
-	if (err)
-		finish(loop, slot, err);
+	if (!cosy_descriptor_arm(&loop->fds, s->fd))
+		return;
+	/* epoll cannot wait for it. */
+	cosy_descriptor_remove(&loop->fds, slot);
+	s->done = 0;
+	call_by_thread(loop, slot, false);
 }
 
 static void start_sleep(struct cosy_loop *loop, uint32_t slot)
