@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -56,6 +57,47 @@ static void lengths(void)
 	for (int i = 0; i < 8; i++)
 		end(fds[i]);
 	end(master);
+}
+
+/* Files that refuse a call although it has no bytes, or a flag. */
+static void refused(void)
+{
+	const int append = 0x10, events = inotify_init1(0), full = open("/dev/full", O_RDWR);
+	const int directory = open("/", O_RDONLY | O_DIRECTORY);
+	struct cosy_async op = { 0 };
+	char byte;
+	struct iovec piece = { &byte, 1 };
+
+	CHECK(events >= 0 && full >= 0 && directory >= 0);
+	same(SYS_pread64, directory, 0, 0);
+	same(SYS_pread64, full, 0, 0);
+	same(SYS_pwrite64, full, 0, 0);
+	/* inotify has no vectors of its own. */
+	EQUAL(cosy_async_call(loop, &op, SYS_preadv2, (uint64_t)events, (uintptr_t)&piece, 1, UINT64_MAX,
+			      UINT64_MAX, append), 0);
+	EQUAL(result_of(loop, &op), -EOPNOTSUPP);
+	end(events);
+	end(full);
+	end(directory);
+}
+
+/* AF_VSOCK reports no event without a connection. */
+static void no_connection(void)
+{
+	struct cosy_async op = { 0 };
+	char byte;
+	struct iovec piece = { &byte, 1 };
+	struct msghdr message = { .msg_iov = &piece, .msg_iovlen = 1 };
+	int fd = socket(AF_VSOCK, SOCK_STREAM, 0);
+
+	/* The kernel may not have it. */
+	if (fd < 0)
+		return;
+	EQUAL(cosy_async_recvmsg(loop, &op, fd, &message, MSG_WAITALL), 0);
+	EQUAL(result_of(loop, &op), -ENOTCONN);
+	EQUAL(cosy_async_recv(loop, &op, fd, &byte, 1, MSG_WAITALL | MSG_PEEK), 0);
+	EQUAL(result_of(loop, &op), -ENOTCONN);
+	end(fd);
 }
 
 /* Numbers that are no descriptors, up to the largest ones. */
@@ -303,6 +345,8 @@ int main(void)
 	wrong_arguments();
 	wrong_files();
 	lengths();
+	refused();
+	no_connection();
 	no_descriptors();
 	not_replaced();
 	wrong_flags();

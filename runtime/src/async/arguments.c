@@ -28,8 +28,8 @@
 #ifndef F_OFD_SETLKW
 #define F_OFD_SETLKW 38
 #endif
-#ifndef RWF_NOWAIT
-#define RWF_NOWAIT 0x00000008
+#ifndef RWF_HIPRI
+#define RWF_HIPRI 0x00000001
 #endif
 
 /* No kernel knows these flags of preadv2(). */
@@ -213,7 +213,7 @@ static enum cosy_beginning read_beginning(const struct cosy_async_entry *entry, 
 	if (reads_too_little(name, bytes) || !strcmp(name, "anon_inode:[perf_event]"))
 		return COSY_BEGIN_ATTEMPT;
 	/* Some files wait until they are readable to read no bytes, others do not. */
-	if ((entry->nr == SYS_read && !bytes) || ends_without_input(fd))
+	if (((entry->nr == SYS_read || entry->nr == SYS_pread64) && !bytes) || ends_without_input(fd))
 		return COSY_BEGIN_THREAD;
 	return COSY_BEGIN_WAITING;
 }
@@ -298,6 +298,9 @@ enum cosy_beginning cosy_polled_beginning(const struct cosy_loop *loop,
 	}
 	if (d->kind != COSY_KIND_NOWAIT)
 		return COSY_BEGIN_WAITING;
+	/* A file without vectors of its own refuses all flags but this one, and waits for nothing. */
+	if ((entry->nr == SYS_preadv2 || entry->nr == SYS_pwritev2) && entry->args[5] & ~(uint64_t)RWF_HIPRI)
+		return COSY_BEGIN_THREAD;
 	return s->how == COSY_HOW_READ ? read_beginning(entry, bytes) :
 					 write_beginning(loop, entry);
 }

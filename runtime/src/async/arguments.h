@@ -12,6 +12,11 @@
 
 #include "descriptor.h"
 
+/* The C library's headers have this for GNU sources only. */
+#ifndef RWF_NOWAIT
+#define RWF_NOWAIT 0x00000008
+#endif
+
 struct cosy_loop;
 struct cosy_slot;
 

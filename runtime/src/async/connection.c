@@ -180,6 +180,15 @@ bool cosy_connection_is_over(int fd)
 					     MSG_PEEK | MSG_DONTWAIT, 0, 0) == -EAGAIN;
 }
 
+bool cosy_connection_is_missing(int fd)
+{
+	struct sockaddr_storage name;
+	socklen_t size = sizeof(name);
+
+	return cosy_socket_option(fd, SO_DOMAIN) == AF_VSOCK &&
+	       cosy_fd_call(SYS_getpeername, fd, (long)&name, (long)&size, 0, 0, 0) == -ENOTCONN;
+}
+
 bool cosy_connection_is_at_mark(int fd)
 {
 	int is = 0;

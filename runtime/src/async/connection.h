@@ -70,6 +70,13 @@ bool cosy_connection_is_shut_down(const struct cosy_slot *s, const struct cosy_d
 bool cosy_connection_is_over(int fd);
 
 /**
+ * cosy_connection_is_missing() - test whether a socket has no connection, and poll() does not tell
+ *
+ * A receive then fails at once.
+ */
+bool cosy_connection_is_missing(int fd);
+
+/**
  * cosy_connection_is_at_mark() - test whether the next byte of a stream is urgent
  *
  * A call with MSG_WAITALL that has received something ends there.

@@ -24,11 +24,6 @@
 #include "start.h"
 #include "transfer.h"
 
-/* The C library's headers have this for GNU sources only. */
-#ifndef RWF_NOWAIT
-#define RWF_NOWAIT 0x00000008
-#endif
-
 /* In nanoseconds: see try_later(). */
 #define TRIES_AFTER	1000000u
 
@@ -199,7 +194,8 @@ static enum cosy_beginning beginning_for_thread(const struct cosy_loop *loop, ui
 		return cosy_socket_option(s->fd, SO_ACCEPTCONN) ? COSY_BEGIN_WAITING :
 								  COSY_BEGIN_ATTEMPT;
 	case COSY_HOW_RECEIVE:
-		return cosy_socket_option(s->fd, SO_ACCEPTCONN) || cosy_has_wrong_message(entry) ?
+		return cosy_socket_option(s->fd, SO_ACCEPTCONN) || cosy_connection_is_missing(s->fd) ||
+				       cosy_has_wrong_message(entry) ?
 			       COSY_BEGIN_ATTEMPT : COSY_BEGIN_WAITING;
 	case COSY_HOW_CONNECT:
 		/* A descriptor that has no connection yet may never be ready. */
@@ -355,13 +351,13 @@ static void attempt_nowait(struct cosy_attempt *a, const struct cosy_descriptor 
 			a->args[4] = a->args[5] = 0;
 			return;
 		}
-		/* A write of no byte: it does not wait, and pwritev2() does not ask the file. */
-		if (!reads && !a->args[2])
-			return;
 		a->args[3] = (uint64_t)-1;
 		/* fall through */
 	case SYS_pread64:
 	case SYS_pwrite64:
+		/* With no byte it does not wait, and with a vector the kernel does not ask the file. */
+		if (!a->args[2])
+			return;
 		a->iov.iov_base = (void *)a->args[1];
 		a->iov.iov_len = a->args[2];
 		a->args[1] = (uintptr_t)&a->iov;
@@ -747,7 +743,7 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 	}
 	s->fd = fd;
 	/* With RWF_NOWAIT, the kernel does not ask the file. */
-	if (d->kind == COSY_KIND_NOWAIT && entry->nr == SYS_read && !entry->args[2])
+	if (d->kind == COSY_KIND_NOWAIT && one_buffer(entry->nr) && !entry->args[2])
 		s->polled = true;
 	if (d->kind == COSY_KIND_DISK && unordered_on_disk(loop, slot))
 		return;
