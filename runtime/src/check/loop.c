@@ -35,12 +35,14 @@ static void report_finished(struct cosy_batch_loop *loop, uint64_t end)
 {
 	unsigned int kept = 0;
 
+	busy = true;
 	for (unsigned int i = 0; i < loop->num_conflicts; i++)
 		if (loop->conflicts[i].index < end)
 			cosy_batch_report_order(loop, &loop->conflicts[i]);
 		else
 			loop->conflicts[kept++] = loop->conflicts[i];
 	loop->num_conflicts = kept;
+	busy = false;
 }
 
 /* @loop has ended, and cosy_batch_leave() was not called. */
@@ -55,7 +57,7 @@ static void check_end(const struct cosy_batch_loop *loop, const char *how)
 static void free_loop(struct cosy_batch_loop *loop)
 {
 	if (loop)
-		cosy_stamps_clear(&loop->stamps);
+		cosy_stamps_free(&loop->stamps);
 	free(loop);
 }
 
@@ -296,9 +298,11 @@ COSY_EXPORT void cosy_batch_next(void)
 	if (!innermost)
 		return;
 	report_finished(innermost, UINT64_MAX);
+	busy = true;
 	innermost->first += innermost->index;
 	innermost->index = 0;
 	cosy_stamps_clear(&innermost->stamps);
+	busy = false;
 	errno = error;
 }
 
@@ -314,12 +318,14 @@ COSY_EXPORT void cosy_batch_leave(void)
 		report_finished(loop, UINT64_MAX);
 		free_loop(loop);
 	} else {
+		busy = true;
 		for (unsigned int i = 0; i < loop->num_conflicts; i++)
 			if (loop->conflicts[i].index == loop->index &&
 			    loop->conflicts[i].kind == COSY_STAMP_READ)
 				cosy_batch_report_left(loop, &loop->conflicts[i]);
 		free_loop(left);
 		left = loop;
+		busy = false;
 	}
 	errno = error;
 }

@@ -20,7 +20,7 @@ void cosy_batch_report_init(void)
 	only_report = mode && !strcmp(mode, "report");
 }
 
-/* Return true if the program ends at a violation, false with COSY_BATCH_CHECK=report. */
+/* End the program, unless COSY_BATCH_CHECK=report. */
 static void violation(void)
 {
 	if (!only_report)

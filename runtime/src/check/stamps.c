@@ -3,9 +3,37 @@
  * stamps.c - a hash table with open addressing, by address of the line.
  */
 #include <stdbool.h>
-#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "check/stamps.h"
+#include "device/sys.h"
+
+#define CHUNK_SIZE	((size_t)64 << 10)
+#define CHUNK_LINES	((CHUNK_SIZE - sizeof(struct cosy_stamp_chunk)) / sizeof(struct cosy_stamp_line))
+/* Fills a page. */
+#define FIRST_SLOTS	512
+
+/* Return memory that is 0, or NULL. */
+static void *map(size_t size)
+{
+	const long made = cosy_sys6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return made < 0 && made > -4096 ? NULL : (void *)made;
+}
+
+static void unmap(void *memory, size_t size)
+{
+	if (memory)
+		cosy_sys(SYS_munmap, (long)memory, (long)size, 0);
+}
+
+static size_t slots_size(const struct cosy_stamps *table)
+{
+	return table->size * sizeof(struct cosy_stamp_line *);
+}
 
 /* The slot with the line @address, or the empty one where it belongs. */
 static struct cosy_stamp_line **find_slot(struct cosy_stamp_line **slots,
@@ -31,8 +59,8 @@ struct cosy_stamp_line *cosy_stamps_find(const struct cosy_stamps *table,
 
 static bool grow(struct cosy_stamps *table)
 {
-	size_t size = table->size ? 2 * table->size : 64;
-	struct cosy_stamp_line **slots = calloc(size, sizeof(struct cosy_stamp_line *));
+	size_t size = table->size ? 2 * table->size : FIRST_SLOTS;
+	struct cosy_stamp_line **slots = map(size * sizeof(struct cosy_stamp_line *));
 
 	if (!slots)
 		return false;
@@ -42,10 +70,32 @@ static bool grow(struct cosy_stamps *table)
 		if (line)
 			*find_slot(slots, size, line->address) = line;
 	}
-	free(table->slots);
+	unmap(table->slots, slots_size(table));
 	table->slots = slots;
 	table->size = size;
 	return true;
+}
+
+/* Take a line that is 0. Return NULL without memory. */
+static struct cosy_stamp_line *take_line(struct cosy_stamps *table)
+{
+	struct cosy_stamp_chunk *chunk = table->current;
+	struct cosy_stamp_line *line;
+
+	if (chunk && chunk->used == CHUNK_LINES)
+		chunk = chunk->next;
+	if (!chunk) {
+		chunk = map(CHUNK_SIZE);
+		if (!chunk)
+			return NULL;
+		if (table->current)
+			table->current->next = chunk;
+		else
+			table->chunks = chunk;
+	}
+	table->current = chunk;
+	line = &chunk->lines[chunk->used++];
+	return memset(line, 0, sizeof(*line));
 }
 
 struct cosy_stamp_line *cosy_stamps_make(struct cosy_stamps *table,
@@ -59,7 +109,7 @@ struct cosy_stamp_line *cosy_stamps_make(struct cosy_stamps *table,
 	address &= ~(uint64_t)(COSY_STAMP_LINE - 1);
 	slot = find_slot(table->slots, table->size, address);
 	if (!*slot) {
-		*slot = calloc(1, sizeof(**slot));
+		*slot = take_line(table);
 		if (!*slot)
 			return NULL;
 		(*slot)->address = address;
@@ -70,8 +120,22 @@ struct cosy_stamp_line *cosy_stamps_make(struct cosy_stamps *table,
 
 void cosy_stamps_clear(struct cosy_stamps *table)
 {
-	for (size_t i = 0; i < table->size; i++)
-		free(table->slots[i]);
-	free(table->slots);
+	if (table->used)
+		memset(table->slots, 0, slots_size(table));
+	table->used = 0;
+	for (struct cosy_stamp_chunk *chunk = table->chunks; chunk; chunk = chunk->next)
+		chunk->used = 0;
+	table->current = table->chunks;
+}
+
+void cosy_stamps_free(struct cosy_stamps *table)
+{
+	while (table->chunks) {
+		struct cosy_stamp_chunk *next = table->chunks->next;
+
+		unmap(table->chunks, CHUNK_SIZE);
+		table->chunks = next;
+	}
+	unmap(table->slots, slots_size(table));
 	*table = (struct cosy_stamps){ 0 };
 }

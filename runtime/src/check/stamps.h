@@ -3,7 +3,8 @@
  * stamps.h - a table of the last accesses of each byte.
  *
  * The table is sparse: a line takes memory, 24 bytes for each of its bytes, once one of them was
- * accessed. Callers lock if threads share a table.
+ * accessed. Callers lock if threads share a table. A handler may interrupt the program's own malloc(),
+ * so the memory is not from there, and all functions are async-signal-safe.
  */
 #ifndef COSY_STAMPS_H
 #define COSY_STAMPS_H
@@ -77,11 +78,20 @@ struct cosy_stamp_line {
 	uint64_t stamps[COSY_STAMP_KINDS][COSY_STAMP_LINE];
 };
 
+/** struct cosy_stamp_chunk - memory for lines: a mapping */
+struct cosy_stamp_chunk {
+	struct cosy_stamp_chunk *next;
+	size_t used;		/* lines that are taken; all of them before those that are not */
+	struct cosy_stamp_line lines[];
+};
+
 /** struct cosy_stamps - a table; all zero is an empty one */
 struct cosy_stamps {
 	struct cosy_stamp_line **slots;
 	size_t size;		/* of slots: 0 or a power of two */
 	size_t used;		/* slots with a line */
+	struct cosy_stamp_chunk *chunks;
+	struct cosy_stamp_chunk *current;	/* lines are taken from it; those after it are unused */
 };
 
 /** cosy_stamps_find() - return the line at @address, or NULL if there is none */
@@ -92,7 +102,10 @@ struct cosy_stamp_line *cosy_stamps_find(const struct cosy_stamps *table,
 struct cosy_stamp_line *cosy_stamps_make(struct cosy_stamps *table,
 					 uint64_t address);
 
-/** cosy_stamps_clear() - make the table empty, and free its memory */
+/** cosy_stamps_clear() - make the table empty; its memory stays, to be used again */
 void cosy_stamps_clear(struct cosy_stamps *table);
+
+/** cosy_stamps_free() - make the table empty, and free its memory */
+void cosy_stamps_free(struct cosy_stamps *table);
 
 #endif /* COSY_STAMPS_H */
