@@ -6,15 +6,21 @@
 
 #include "Unwinder.h"
 
+#include "../tools/regular.h"
+
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/DebugInfo/DWARF/DWARFDebugFrame.h"
+#include "llvm/DebugInfo/Symbolize/SymbolizableObjectFile.h"
+#include "llvm/DebugInfo/Symbolize/Symbolize.h"
+#include "llvm/Object/BuildID.h"
 #include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/CRC.h"
+#include "llvm/Support/Endian.h"
 
 #include <algorithm>
 #include <cstring>
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -40,19 +46,81 @@ auto unwindTable(const Entry *E, long) -> decltype(Table::create(E)) {
   return Table::create(E);
 }
 
-/// Open a file if it is regular. Since it was mapped, its name may have got
-/// another file: a pipe would block this process, and opening a device can
-/// have effects.
-int openRegular(const std::string &Path) {
-  int Found = open(Path.c_str(), O_PATH | O_CLOEXEC), Result = -1;
-  struct stat Status;
-  if (Found < 0)
-    return -1;
-  if (!fstat(Found, &Status) && S_ISREG(Status.st_mode))
-    Result = open(("/proc/self/fd/" + std::to_string(Found)).c_str(),
-                  O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  close(Found);
-  return Result;
+/// A regular file that stays open, with the name in /proc by which LLVM opens
+/// it. Since it was mapped, its name may have got another file.
+struct OpenFile {
+  int Descriptor;
+  std::string Name;
+  object::OwningBinary<object::ObjectFile> Binary;
+
+  explicit OpenFile(const std::string &Path)
+      : Descriptor(regular_open(Path.c_str(), 0)) {
+    if (Descriptor < 0)
+      return;
+    Name = "/proc/self/fd/" + std::to_string(Descriptor);
+    auto Opened = object::ObjectFile::createObjectFile(Name);
+    if (Opened)
+      Binary = std::move(*Opened);
+    else
+      consumeError(Opened.takeError());
+  }
+  OpenFile(const OpenFile &) = delete;
+  ~OpenFile() {
+    if (Descriptor >= 0)
+      close(Descriptor);
+  }
+
+  const object::ELF64LEObjectFile *elf() const {
+    return dyn_cast_or_null<object::ELF64LEObjectFile>(Binary.getBinary());
+  }
+};
+
+/// Return the contents of a section, empty if there is none.
+StringRef sectionOf(const object::ObjectFile &Elf, StringRef Wanted) {
+  for (const object::SectionRef &Section : Elf.sections()) {
+    Expected<StringRef> Name = Section.getName();
+    if (!Name) {
+      consumeError(Name.takeError());
+      continue;
+    }
+    if (*Name != Wanted)
+      continue;
+    if (Expected<StringRef> Contents = Section.getContents())
+      return *Contents;
+    else
+      consumeError(Contents.takeError());
+  }
+  return {};
+}
+
+/// Return the file with the debug information of the ELF file at \p Path that
+/// its build ID names, or its .gnu_debuglink; null if there is none. LLVM would
+/// open such files whatever they are.
+std::unique_ptr<OpenFile> findDebugFile(const object::ELF64LEObjectFile &Elf,
+                                        StringRef Path) {
+  const std::string Root = "/usr/lib/debug";
+  object::BuildIDRef Id = object::getBuildID(&Elf);
+  if (Id.size() > 1) {
+    auto File = std::make_unique<OpenFile>(
+        Root + "/.build-id/" + toHex(Id.take_front(), true) + '/' +
+        toHex(Id.drop_front(), true) + ".debug");
+    if (File->elf())
+      return File;
+  }
+  // A name, its end, and the file's checksum at a multiple of four bytes.
+  StringRef Link = sectionOf(Elf, ".gnu_debuglink");
+  std::string Name = Link.take_until([](char C) { return !C; }).str();
+  size_t At = alignTo(Name.size() + 1, 4);
+  if (Name.empty() || StringRef(Name).contains('/') || Link.size() < At + 4)
+    return nullptr;
+  std::string Folder = Path.rsplit('/').first.str();
+  for (const std::string &Place : {Folder, Folder + "/.debug", Root + Folder}) {
+    auto File = std::make_unique<OpenFile>(Place + '/' + Name);
+    if (File->elf() && crc32(arrayRefFromStringRef(File->elf()->getData())) ==
+                           support::endian::read32le(Link.data() + At))
+      return File;
+  }
+  return nullptr;
 }
 
 } // namespace
@@ -74,28 +142,21 @@ struct Unwinder::Module {
   };
 
   std::string Path;
-  /// The open file and its name in /proc, which the symbolizer opens, too.
-  int Descriptor = -1;
-  std::string OpenPath;
-  object::OwningBinary<object::ObjectFile> File;
+  OpenFile File;
+  /// The file with the debug information, if it is another one; and the package
+  /// of split DWARF.
+  std::unique_ptr<OpenFile> Debug;
+  OpenFile Package;
   std::unique_ptr<DWARFContext> Context;
+  std::unique_ptr<symbolize::SymbolizableObjectFile> Symbols;
   std::vector<Segment> Segments;
   std::vector<const FDE *> Functions;
   std::map<uint64_t, unsigned> Known;
   bool IsGo = false;
 
-  explicit Module(const std::string &Path) : Path(Path) {
-    Descriptor = openRegular(Path);
-    if (Descriptor < 0)
-      return;
-    OpenPath = "/proc/self/fd/" + std::to_string(Descriptor);
-    auto Opened = object::ObjectFile::createObjectFile(OpenPath);
-    if (!Opened) {
-      consumeError(Opened.takeError());
-      return;
-    }
-    File = std::move(*Opened);
-    auto *Elf = dyn_cast<object::ELF64LEObjectFile>(File.getBinary());
+  explicit Module(const std::string &Path)
+      : Path(Path), File(Path), Package(Path + ".dwp") {
+    auto *Elf = File.elf();
     if (!Elf)
       return;
     auto Headers = Elf->getELFFile().program_headers();
@@ -121,12 +182,23 @@ struct Unwinder::Module {
     llvm::sort(Functions, [](const FDE *A, const FDE *B) {
       return A->getInitialLocation() < B->getInitialLocation();
     });
+    readSymbols(*Elf);
   }
 
-  Module(const Module &) = delete;
-  ~Module() {
-    if (Descriptor >= 0)
-      close(Descriptor);
+  void readSymbols(const object::ELF64LEObjectFile &Elf) {
+    Debug = findDebugFile(Elf, Path);
+    // Without a package, LLVM would open the files that the debug information
+    // names. The file itself is a package that contains nothing.
+    auto Read = symbolize::SymbolizableObjectFile::create(
+        &Elf,
+        DWARFContext::create(Debug ? *Debug->elf() : Elf,
+                             DWARFContext::ProcessDebugRelocations::Process,
+                             nullptr, Package.elf() ? Package.Name : File.Name),
+        false);
+    if (Read)
+      Symbols = std::move(*Read);
+    else
+      consumeError(Read.takeError());
   }
 
   void addFunctions(Expected<const DWARFDebugFrame *> Section) {
@@ -192,23 +264,23 @@ unsigned Unwinder::addressOf(Module &Module, uint64_t Address) {
   uint64_t Inside = Address - 1;
   if (const FDE *Function = Module.functionAt(Inside))
     New.Function = Function->getInitialLocation();
-  if (Module.Context) {
-    auto Inlined = Symbolizer.symbolizeInlinedCode(
-        Module.OpenPath, {Inside, object::SectionedAddress::UndefSection});
-    if (!Inlined) {
-      consumeError(Inlined.takeError());
-    } else {
-      for (unsigned I = 0; I < Inlined->getNumberOfFrames(); ++I) {
-        const DILineInfo &Info = Inlined->getFrame(I);
-        Frame Frame;
-        if (Info.FunctionName != DILineInfo::BadString)
-          Frame.Function = Info.FunctionName;
-        if (Info.FileName != DILineInfo::BadString) {
-          Frame.File = Info.FileName;
-          Frame.Line = Info.Line;
-        }
-        New.Frames.push_back(std::move(Frame));
+  if (Module.Symbols) {
+    DIInliningInfo Inlined = Module.Symbols->symbolizeInlinedCode(
+        {Inside, object::SectionedAddress::UndefSection},
+        {DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath,
+         DINameKind::LinkageName},
+        true);
+    for (unsigned I = 0; I < Inlined.getNumberOfFrames(); ++I) {
+      const DILineInfo &Info = Inlined.getFrame(I);
+      Frame Frame;
+      if (Info.FunctionName != DILineInfo::BadString)
+        Frame.Function = symbolize::LLVMSymbolizer::DemangleName(
+            Info.FunctionName, Module.Symbols.get());
+      if (Info.FileName != DILineInfo::BadString) {
+        Frame.File = Info.FileName;
+        Frame.Line = Info.Line;
       }
+      New.Frames.push_back(std::move(Frame));
     }
   }
   if (New.Frames.empty())

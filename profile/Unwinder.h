@@ -6,7 +6,8 @@
 //
 // Unwinds by the call frame information of each file. Debian's programs have
 // it, although they have no frame pointers and no debug information. Functions
-// and lines come from LLVM's symbolizer.
+// and lines come from the file or its separate debug information, if these are
+// regular files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +15,6 @@
 #define COSY_PROFILE_UNWINDER_H
 
 #include "Recorder.h"
-
-#include "llvm/DebugInfo/Symbolize/Symbolize.h"
 
 #include <map>
 #include <memory>
@@ -68,7 +67,6 @@ private:
   bool step(Module &Module, uint64_t Address, const StackCopy &Stack,
             Registers &Registers);
 
-  llvm::symbolize::LLVMSymbolizer Symbolizer;
   std::map<std::string, std::unique_ptr<Module>> Modules;
   std::vector<CodeAddress> Addresses;
 };

@@ -10,7 +10,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
@@ -18,11 +17,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "regular.h"
 #include "team/shown.h"
 #include "watch.h"
 
@@ -305,36 +303,16 @@ static uint64_t cycles_now(void)
 	return __builtin_ia32_rdtsc();
 }
 
-/*
- * Open a regular file in memory that a process has open. Return -1 if the descriptor is of something else,
- * which may be at any time: opening a device can have effects, or block.
- */
-static int open_memory_file(int pid, int fd)
-{
-	char path[64];
-	struct statfs system;
-	struct stat status;
-	int file = -1, found;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
-	found = open(path, O_PATH | O_CLOEXEC);
-	if (found < 0)
-		return -1;
-	if (!fstat(found, &status) && S_ISREG(status.st_mode) && !fstatfs(found, &system) &&
-	    system.f_type == TMPFS_MAGIC) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
-		file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	}
-	close(found);
-	return file;
-}
-
 /* Read what a team shows. Return false if it is not that: a process can give a file any name. */
 static bool read_shown(int pid, int fd, struct team_shown *shown)
 {
-	int file = open_memory_file(pid, fd);
+	char path[64];
 	bool is_team;
+	int file;
 
+	/* The descriptor may refer to something else at any time. */
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+	file = regular_open(path, TMPFS_MAGIC);
 	if (file < 0)
 		return false;
 	is_team = pread(file, shown, sizeof(*shown), 0) == sizeof(*shown) &&

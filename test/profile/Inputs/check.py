@@ -120,6 +120,10 @@ for name in ("process.json", "interrupted.json"):
     same("command", profile["command"], [])
     check_files(of(profile, "known"))
 
+# The lines are in a file that .gnu_debuglink names, or in a package.
+for name in ("linked", "split"):
+    check_files(of(load(f"{name}.json"), name))
+
 
 class Page(html.parser.HTMLParser):
     """Checks that each element is closed, and that the page needs no other file."""

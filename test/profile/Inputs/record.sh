@@ -27,6 +27,12 @@ cp ./static /tmp/replaced
 timeout 300 $cosy profile sh -c '/tmp/replaced /etc/hostname; rm /tmp/replaced; mkfifo /tmp/replaced' >replaced.out 2>replaced.err
 echo "replaced: $?"
 
+# Debug information in other files.
+for name in linked split piped; do
+	echo go | timeout 300 $cosy profile --json $name.json ./$name /etc/hostname calls >$name.out 2>$name.err
+	echo "$name: $?"
+done
+
 # The report cannot be written, and does not get into the other file.
 $cosy profile --json closed.json true 2>&-
 echo "closed: $?"
