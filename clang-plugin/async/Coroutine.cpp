@@ -24,6 +24,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -45,6 +46,21 @@ namespace cosy {
 /// Marks a function that has become a coroutine: bitcode may have gone through
 /// the plugin before.
 static constexpr StringLiteral SeenAttribute = "cosy-async-seen";
+
+/// An attribute of calls that COSY_SPAWN starts.
+static constexpr StringLiteral SpawnedAttribute = "cosy-spawned";
+
+/// \returns the function that \p I calls by its name, or null. A declaration of
+/// C may not tell its arguments.
+static Function *calleeOf(const Instruction &I) {
+  auto *CI = dyn_cast<CallInst>(&I);
+  return CI ? dyn_cast<Function>(CI->getCalledOperand()) : nullptr;
+}
+
+static bool calls(const Instruction &I, StringRef Name) {
+  const Function *F = calleeOf(I);
+  return F && F->getName() == Name;
+}
 
 namespace {
 
@@ -71,10 +87,16 @@ private:
     return MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   }
   FunctionCallee runtime(StringRef Name, Type *Result, ArrayRef<Type *> Args) {
-    return M.getOrInsertFunction(Name, FunctionType::get(Result, Args, false));
+    AttributeList NoThrow =
+        AttributeList().addFnAttribute(Ctx, Attribute::NoUnwind);
+    return M.getOrInsertFunction(Name, FunctionType::get(Result, Args, false),
+                                 NoThrow);
   }
 
   void find();
+  void removeInvokes();
+  void findSpawned(CallInst &Start, const DominatorTree &DT);
+  void findSpawns();
   void declare(AsyncFunction &A);
   void prepare(Function &F);
   bool check(const Function &F);
@@ -85,7 +107,7 @@ private:
   void lowerSystemCalls(Function &C);
   void lowerParts(Function &C);
   void runPart(CallInst &Run);
-  void lowerSpawns(AsyncFunction &A);
+  void lowerSpawns();
   void lowerCalls(AsyncFunction &A);
   CallInst *callCoroutine(CallInst &CI, AsyncFunction &A, Value *Task);
   Value *suspend(Instruction *At, Function &F, Type *Result);
@@ -107,6 +129,8 @@ private:
   PointerType *Ptr;
   Type *I64;
   MapVector<Function *, AsyncFunction> Functions;
+  /// The calls that are spawned, and those of SpawnFunction that start them.
+  MapVector<CallInst *, CallInst *> Spawns;
   /// The exits of a coroutine: where it is suspended, and where it would be
   /// destroyed, which libcosy does not do.
   struct Exits {
@@ -141,6 +165,59 @@ void Lowering::find() {
   }
 }
 
+/// Calls coroutines and the functions of COSY_SPAWN, which do not throw,
+/// without regard to exceptions.
+void Lowering::removeInvokes() {
+  SmallVector<InvokeInst *, 8> Invokes;
+  auto Add = [&](Function &F) {
+    for (User *U : F.users())
+      if (auto *II = dyn_cast<InvokeInst>(U);
+          II && II->getCalledOperand() == &F)
+        Invokes.push_back(II);
+  };
+  for (auto &[F, A] : Functions)
+    Add(*F);
+  if (Function *F = M.getFunction(SpawnFunction))
+    Add(*F);
+  for (InvokeInst *II : Invokes)
+    changeToCall(II);
+}
+
+/// Finds the call that \p Start starts: the nearest one that is executed before
+/// it in any case. The destructors of its arguments may be between them.
+void Lowering::findSpawned(CallInst &Start, const DominatorTree &DT) {
+  const DomTreeNode *Node = DT.getNode(Start.getParent());
+  for (Instruction *I = &Start; Node;) {
+    for (; I; I = I->getPrevNode()) {
+      Function *F = calleeOf(*I);
+      // It has been lowered before.
+      if (F && F->hasFnAttribute(SeenAttribute))
+        return;
+      if (F && Functions.count(F)) {
+        auto *CI = cast<CallInst>(I);
+        CI->addFnAttr(Attribute::get(Ctx, SpawnedAttribute));
+        Spawns.insert({CI, &Start});
+        return;
+      }
+    }
+    Node = Node->getIDom();
+    I = Node ? Node->getBlock()->getTerminator() : nullptr;
+  }
+}
+
+void Lowering::findSpawns() {
+  SmallSetVector<Function *, 8> Spawners;
+  for (CallInst *Start : callsOf(M, SpawnFunction))
+    Spawners.insert(Start->getFunction());
+  for (Function *F : Spawners) {
+    removeUnreachableBlocks(*F);
+    DominatorTree DT(*F);
+    for (Instruction &I : instructions(*F))
+      if (calls(I, SpawnFunction))
+        findSpawned(cast<CallInst>(I), DT);
+  }
+}
+
 /// The attributes of \p Args are moved by one, because the task is the first
 /// argument.
 static AttributeList shiftedAttributes(LLVMContext &Ctx, AttributeList From,
@@ -157,9 +234,9 @@ void Lowering::declare(AsyncFunction &A) {
   Function &F = *A.Source;
   SmallVector<Type *, 8> Types{Ptr};
   append_range(Types, F.getFunctionType()->params());
-  A.Coroutine =
-      Function::Create(FunctionType::get(Ptr, Types, false), F.getLinkage(),
-                       F.getAddressSpace(), F.getName() + ".cosy", &M);
+  A.Coroutine = Function::Create(FunctionType::get(Ptr, Types, F.isVarArg()),
+                                 F.getLinkage(), F.getAddressSpace(),
+                                 F.getName() + ".cosy", &M);
   A.Coroutine->copyAttributesFrom(&F);
   // Attributes of the function in the source do not apply to its coroutine.
   AttributeSet Fn = F.getAttributes().getFnAttrs();
@@ -211,12 +288,6 @@ void Lowering::prepare(Function &F) {
   FAM.invalidate(F, PreservedAnalyses::none());
 }
 
-/// \returns the function that \p I calls by its name, or null.
-static const Function *calleeOf(const Instruction &I) {
-  auto *CI = dyn_cast<CallInst>(&I);
-  return CI ? CI->getCalledFunction() : nullptr;
-}
-
 /// \returns why a coroutine cannot contain \p I, or null.
 static const char *whyNotSuspendable(const Instruction &I) {
   // It need not be copyable, because split() leaves one copy of the code.
@@ -230,26 +301,10 @@ static const char *whyNotSuspendable(const Instruction &I) {
   return nullptr;
 }
 
-/// The call of SpawnFunction that follows \p CI, or null.
-static const CallInst *spawnAfter(const CallInst &CI) {
-  for (const Instruction *I = CI.getNextNode(); I; I = I->getNextNode())
-    if (auto *Next = dyn_cast<CallInst>(I); Next && !isa<IntrinsicInst>(I)) {
-      const Function *F = Next->getCalledFunction();
-      return F && F->getName() == SpawnFunction ? Next : nullptr;
-    }
-  return nullptr;
-}
-
 /// \returns true if \p I awaits a COSY_ASYNC function.
 static bool awaits(const Instruction &I) {
   const Function *F = calleeOf(I);
-  return F && F->hasFnAttribute(AsyncAttribute) &&
-         !spawnAfter(*cast<CallInst>(&I));
-}
-
-static bool calls(const Instruction &I, StringRef Name) {
-  const Function *F = calleeOf(I);
-  return F && F->getName() == Name;
+  return F && F->hasFnAttribute(AsyncAttribute);
 }
 
 /// \returns a call with which \p F waits while it initializes a static variable
@@ -646,33 +701,67 @@ void Lowering::lowerParts(Function &C) {
 CallInst *Lowering::callCoroutine(CallInst &CI, AsyncFunction &A, Value *Task) {
   SmallVector<Value *, 8> Args{Task};
   append_range(Args, CI.args());
+  SmallVector<Type *, 8> Types{Ptr};
+  append_range(Types, CI.getFunctionType()->params());
+  auto *Ty = FunctionType::get(Ptr, Types, CI.getFunctionType()->isVarArg());
   IRBuilder<> B(&CI);
-  CallInst *New = B.CreateCall(A.Coroutine, Args);
+  CallInst *New = B.CreateCall(Ty, A.Coroutine, Args);
   New->setCallingConv(CI.getCallingConv());
   New->setAttributes(shiftedAttributes(Ctx, CI.getAttributes(), AttributeSet(),
                                        CI.arg_size()));
+  // It only allocates the frame.
+  New->setDoesNotThrow();
   return New;
 }
 
-/// Lowers the calls of A.Source that are spawned.
-void Lowering::lowerSpawns(AsyncFunction &A) {
-  for (CallInst *CI : callsOf(*A.Source)) {
-    const CallInst *Spawn = spawnAfter(*CI);
-    if (!Spawn)
-      continue;
+/// Lowers the calls that are spawned. A task is created when the arguments have
+/// been evaluated, because that may throw.
+void Lowering::lowerSpawns() {
+  for (auto [CI, Start] : Spawns) {
+    AsyncFunction &A = Functions.find(calleeOf(*CI))->second;
+    Value *Spawn = Start->getArgOperand(0);
     IRBuilder<> B(CI);
-    Value *Field = B.CreateConstInBoundsGEP1_64(
-        B.getInt8Ty(), Spawn->getArgOperand(0), offsetof(cosy_spawn, task));
-    callCoroutine(*CI, A, B.CreateLoad(Ptr, Field));
+    auto Field = [&](unsigned Offset) {
+      return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Spawn, Offset);
+    };
+    B.CreateCall(runtime("cosy_task_create", B.getVoidTy(), {Ptr}), Spawn);
+    Value *HasColour = B.CreateIsNotNull(
+        B.CreateLoad(I64, Field(offsetof(cosy_spawn, colour))));
+    IRBuilder<>(SplitBlockAndInsertIfThen(HasColour, CI, /*Unreachable=*/false))
+        .CreateCall(runtime("cosy_task_colour", B.getVoidTy(), {Ptr}), Spawn);
+    B.SetInsertPoint(CI);
+    callCoroutine(*CI, A, B.CreateLoad(Ptr, Field(offsetof(cosy_spawn, task))));
     CI->replaceAllUsesWith(PoisonValue::get(CI->getType()));
     CI->eraseFromParent();
   }
 }
 
+/// \returns true if the compiler has made \p GV, for other purposes than code.
+static bool isOfCompiler(const GlobalVariable &GV) {
+  return GV.getName().starts_with("llvm.") ||
+         GV.getName().starts_with("__profd_");
+}
+
+/// Reports the uses of \p F, a COSY_ASYNC function, that are no calls.
+static void reportOtherUses(Function &F) {
+  F.removeDeadConstantUsers();
+  SmallSetVector<const User *, 8> Uses(F.user_begin(), F.user_end());
+  for (unsigned N = 0; N < Uses.size(); ++N) {
+    const User *U = Uses[N];
+    auto *I = dyn_cast<Instruction>(U);
+    auto *GV = dyn_cast<GlobalVariable>(U);
+    if (isa<GlobalAlias, GlobalIFunc>(U))
+      reportError(F, nullptr, "a COSY_ASYNC function has no other names");
+    else if (I || (GV && !isOfCompiler(*GV)))
+      reportError(I ? *I->getFunction() : F, I ? I->getDebugLoc() : DebugLoc(),
+                  "a COSY_ASYNC function has no address");
+    else if (!GV && !isa<BlockAddress>(U))
+      Uses.insert(U->user_begin(), U->user_end());
+  }
+}
+
 /// Lowers the other calls of A.Source, which are awaited.
 void Lowering::lowerCalls(AsyncFunction &A) {
-  if (any_of(A.Source->users(), IsaPred<GlobalAlias, GlobalIFunc>))
-    reportError(*A.Source, nullptr, "a COSY_ASYNC function has no other names");
   for (CallInst *CI : callsOf(*A.Source)) {
     Function &Caller = *CI->getFunction();
     if (ExitsOf.count(&Caller)) {
@@ -689,6 +778,7 @@ void Lowering::lowerCalls(AsyncFunction &A) {
     }
     CI->eraseFromParent();
   }
+  reportOtherUses(*A.Source);
 }
 
 //===----------------------------------------------------------------------===//
@@ -702,7 +792,7 @@ static void makeOrdinary(Module &M) {
     if (Text != AsyncAnnotation)
       return;
     for (CallInst *CI : callsOf(F)) {
-      if (!spawnAfter(*CI))
+      if (!CI->hasFnAttr(SpawnedAttribute))
         continue;
       CI->setCalledOperand(Function::Create(
           F.getFunctionType(), GlobalValue::ExternalLinkage, "", &M));
@@ -775,18 +865,19 @@ bool Lowering::run() {
   find();
   if (Functions.empty())
     return false;
+  removeInvokes();
+  findSpawns();
   weakenUnreached(M, analyses(), Level, makeOrdinary);
   for (auto &[F, A] : Functions) {
     declare(A);
     F->addFnAttr(AsyncAttribute);
   }
+  lowerSpawns();
   for (auto &[F, A] : Functions)
     if (!F->isDeclaration()) {
       prepare(*F);
       A.IsLegal = check(*F);
     }
-  for (auto &[F, A] : Functions)
-    lowerSpawns(A);
   for (auto &[F, A] : Functions)
     if (A.IsLegal)
       Compile(*F);

@@ -94,7 +94,7 @@ static const char *whyNative(const Instruction &I) {
   if (mayWait(I) && !isParked(I))
     return "a call that the loop waits for";
   auto *CB = dyn_cast<CallBase>(&I);
-  const Function *F = CB ? CB->getCalledFunction() : nullptr;
+  auto *F = CB ? dyn_cast<Function>(CB->getCalledOperand()) : nullptr;
   if (!F)
     return nullptr;
   if (F->hasFnAttribute(AsyncAttribute))

@@ -157,7 +157,8 @@ private:
       const Stmt *Inner = withoutCasts(S);
       if (isNamed(calleeOf(Inner), SpawnFunction) && Before) {
         const Stmt *Call = withoutCasts(Before);
-        if (!isAsync(calleeOf(Call)))
+        if (auto *E = dyn_cast<Expr>(Call);
+            !isAsync(calleeOf(Call)) && !(E && E->isTypeDependent()))
           error(*Call, "COSY_SPAWN needs a call of a COSY_ASYNC function");
         visitSpawned(*Before, *Call);
       } else {

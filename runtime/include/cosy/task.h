@@ -105,11 +105,11 @@ struct cosy_spawn {
 /* With a comma after the last argument, because before C23 `...` needs an argument. */
 #define __cosy_spawn(loop_, call, ...) \
 	__extension__({ \
+		_Pragma("GCC diagnostic push") \
+		_Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"") \
 		struct cosy_spawn cosy_spawn_ = { .loop = (loop_), \
 						  __VA_ARGS__ }; \
-		cosy_task_create(&cosy_spawn_); \
-		if (cosy_spawn_.colour) \
-			cosy_task_colour(&cosy_spawn_); \
+		_Pragma("GCC diagnostic pop") \
 		(void)(call); \
 		cosy_task_start(&cosy_spawn_); \
 	})
@@ -117,13 +117,16 @@ struct cosy_spawn {
 /*
  * Functions for COSY_SPAWN and code of the plugin. Programs do not call them.
  *
+ * When the arguments of the call that COSY_SPAWN() starts have been evaluated, the
+ * plugin calls cosy_task_create() and, if there is a colour, cosy_task_colour().
+ *
  * A function `f` becomes `f.cosy`. Its first argument is the task, the others are
  * those of `f`. It allocates its frame by cosy_task_enter(), and returns before it
  * has executed anything. The frame begins with the address of the code that
  * resumes the function.
  */
 
-/** cosy_task_create() - begin COSY_SPAWN(): allocate the task */
+/** cosy_task_create() - allocate the task of a function that COSY_SPAWN() starts */
 void cosy_task_create(struct cosy_spawn *spawn);
 
 /** cosy_task_colour() - give the task that was created the colour of @spawn */
