@@ -92,9 +92,11 @@ public:
     F.dropAttrs<AssumeAlignedAttr, AllocAlignAttr>();
     bool IsInteger = Result->isIntegralOrEnumerationType();
     if (!Result->isVoidType() && !Result->isPointerType() &&
-        !Result->isDependentType() &&
+        !Result->isDependentType() && !Result->isUndeducedType() &&
         !(IsInteger && Ctx.getTypeSize(Result) <= 64))
-      return Error(F.getReturnTypeSourceRange(),
+      return Error(F.getReturnTypeSourceRange().isValid()
+                       ? F.getReturnTypeSourceRange()
+                       : F.getLocation(),
                    "a COSY_ASYNC function returns an integer of at most 64 "
                    "bits, a pointer or nothing; write the result to memory "
                    "that the caller provides");
@@ -111,8 +113,13 @@ public:
         isa<CXXNoexceptExpr>(S) || isa<CXXTypeidExpr>(S))
       return;
     if (auto *L = dyn_cast<LambdaExpr>(S)) {
+      for (const Expr *Init : L->capture_inits())
+        visit(Init);
+      CXXMethodDecl *Operator = L->getCallOperator();
       bool Outer = InAsync;
-      InAsync = isAsync(L->getCallOperator());
+      InAsync = isAsync(Operator);
+      if (InAsync)
+        checkType(*Operator);
       visit(L->getBody());
       InAsync = Outer;
       return;
@@ -231,12 +238,18 @@ void checkCoroutines(Decl &D, Frontend &FE) {
   CoroutineCheck Check(FE);
   if (auto *V = dyn_cast<VarDecl>(&D))
     return Check.visit(V->getInit());
+  if (auto *Field = dyn_cast<FieldDecl>(&D))
+    return Check.visit(Field->getInClassInitializer());
   auto *F = dyn_cast<FunctionDecl>(&D);
   if (!F)
     return;
   Check.InAsync = isAsync(F);
   if (Check.InAsync)
     Check.checkType(*F);
+  if (auto *Constructor = dyn_cast<CXXConstructorDecl>(F))
+    for (const CXXCtorInitializer *Init : Constructor->inits())
+      if (Init->isWritten())
+        Check.visit(Init->getInit());
   if (F->doesThisDeclarationHaveABody())
     Check.visit(F->getBody());
 }

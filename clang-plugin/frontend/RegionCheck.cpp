@@ -328,12 +328,23 @@ public:
     return true;
   }
   bool VisitVarDecl(VarDecl *V) {
-    if (HasCoroutines && V->isFileVarDecl())
+    if (HasCoroutines && (V->isFileVarDecl() || hasDefault(*V)))
       checkCoroutines(*V, *FE);
+    return true;
+  }
+  bool VisitFieldDecl(FieldDecl *F) {
+    if (HasCoroutines)
+      checkCoroutines(*F, *FE);
     return true;
   }
 
 private:
+  /// \returns true if \p V is a parameter with an argument by default.
+  static bool hasDefault(const VarDecl &V) {
+    auto *P = dyn_cast<ParmVarDecl>(&V);
+    return P && P->hasDefaultArg() && !P->hasUnparsedDefaultArg() &&
+           !P->hasUninstantiatedDefaultArg();
+  }
   /// \returns true if the source or a precompiled header contains \p Name.
   bool isKnown(StringRef Name) {
     IdentifierTable &Names = CI.getPreprocessor().getIdentifierTable();
