@@ -50,6 +50,9 @@ static constexpr StringLiteral SeenAttribute = "cosy-async-seen";
 /// An attribute of calls that COSY_SPAWN starts.
 static constexpr StringLiteral SpawnedAttribute = "cosy-spawned";
 
+/// The function of clang that ends the program.
+static constexpr StringLiteral TerminateHelper = "__clang_call_terminate";
+
 /// \returns the function that \p I calls by its name, or null. A declaration of
 /// C may not tell its arguments.
 static Function *calleeOf(const Instruction &I) {
@@ -70,6 +73,7 @@ struct AsyncFunction {
   Function *Coroutine = nullptr; ///< returns its handle, does not run yet
   bool IsUnsigned = false;
   unsigned ResultBits = 0; ///< of the result, if that is a _BitInt, else 0
+  bool Terminates = false; ///< the program ends if an exception leaves it
   bool IsLegal = false;    ///< defined here, without errors
 };
 
@@ -98,7 +102,7 @@ private:
   void findSpawned(CallInst &Start, const DominatorTree &DT);
   void findSpawns();
   void declare(AsyncFunction &A);
-  void prepare(Function &F);
+  void prepare(AsyncFunction &A);
   bool check(const Function &F);
   void lowerBody(AsyncFunction &A);
   void copyArguments(IRBuilder<> &B, Function &C, CallInst &Id);
@@ -147,7 +151,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 void Lowering::find() {
-  SmallPtrSet<Function *, 4> Unsigned;
+  SmallPtrSet<Function *, 4> Unsigned, Terminate;
   SmallDenseMap<Function *, unsigned, 4> Bits;
   forEachAnnotation(M, [&](Function &F, StringRef Text) {
     if (F.hasFnAttribute(SeenAttribute))
@@ -156,11 +160,14 @@ void Lowering::find() {
       Functions[&F].Source = &F;
     else if (Text == AsyncUnsignedAnnotation)
       Unsigned.insert(&F);
+    else if (Text == AsyncTerminateAnnotation)
+      Terminate.insert(&F);
     else if (Text.consume_front(AsyncBitsAnnotation))
       Text.getAsInteger(10, Bits[&F]);
   });
   for (auto &[F, A] : Functions) {
     A.IsUnsigned = Unsigned.count(F);
+    A.Terminates = Terminate.count(F);
     A.ResultBits = Bits.lookup(F);
   }
 }
@@ -269,14 +276,38 @@ static void markRegions(Function &F) {
           CB->addFnAttr(Attribute::get(F.getContext(), InRegionAttribute));
 }
 
-/// Brings \p F into the form that the lowering expects. Moves no instruction
-/// over a call.
-void Lowering::prepare(Function &F) {
+/// \returns true if an exception that arrives at \p Pad leaves the function, at
+/// most after destructors, or ends the program.
+static bool catchesNothing(const LandingPadInst &Pad) {
+  if (!Pad.getNumClauses())
+    return true;
+  return any_of(*Pad.getParent(),
+                [](const Instruction &I) { return calls(I, TerminateHelper); });
+}
+
+/// Removes from \p F, which no exception can leave, what only such an exception
+/// would execute.
+static void removeCleanups(Function &F) {
+  for (BasicBlock &BB : F)
+    if (auto *II = dyn_cast<InvokeInst>(BB.getTerminator());
+        II && II->getLandingPadInst() &&
+        catchesNothing(*II->getLandingPadInst()))
+      changeToCall(II);
+}
+
+/// Brings the code of \p A into the form that the lowering expects. Moves no
+/// instruction over a call.
+void Lowering::prepare(AsyncFunction &A) {
+  Function &F = *A.Source;
   FunctionAnalysisManager &FAM = analyses();
   F.removeFnAttr(Attribute::AlwaysInline);
   expandComputedGotos(F);
   removeUnreachableBlocks(F);
   inlineAlways(F);
+  if (A.Terminates) {
+    removeCleanups(F);
+    removeUnreachableBlocks(F);
+  }
   removeBatchMarkers(F);
   // Whether a path leaves a region must not depend on the optimization.
   if (!markersOf(F, StartMarker).empty())
@@ -356,15 +387,9 @@ bool Lowering::check(const Function &F) {
     const char *Why = whyNotSuspendable(I);
     if (!Why || !Reported.insert(Why).second)
       continue;
-    // The handler that ends the program is not in the source.
-    if (F.doesNotThrow() && isa<InvokeInst>(I))
-      reportError(F, I.getDebugLoc(),
-                  "a COSY_ASYNC function that is noexcept cannot call a "
-                  "function that may throw; remove noexcept");
-    else
-      reportError(F, I.getDebugLoc(),
-                  Twine("a COSY_ASYNC function cannot contain ") + Why +
-                      "; move it to a function that this one calls");
+    reportError(F, I.getDebugLoc(),
+                Twine("a COSY_ASYNC function cannot contain ") + Why +
+                    "; move it to a function that this one calls");
   }
   const Instruction *Wait = waitInInitialization(F);
   if (Wait)
@@ -861,6 +886,36 @@ void Lowering::split() {
     }
 }
 
+/// Ends the program if a function throws that \p F calls.
+static void terminateOnThrow(Function &F) {
+  SmallVector<CallInst *, 16> Calls;
+  for (Instruction &I : instructions(F))
+    if (auto *CI = dyn_cast<CallInst>(&I);
+        CI && !isa<IntrinsicInst>(CI) && !CI->doesNotThrow())
+      Calls.push_back(CI);
+  if (Calls.empty())
+    return;
+  Module &M = *F.getParent();
+  IRBuilder<> B(BasicBlock::Create(F.getContext(), "", &F));
+  PointerType *Ptr = B.getPtrTy();
+  if (!F.hasPersonalityFn()) {
+    auto *Ty = FunctionType::get(B.getInt32Ty(), /*isVarArg=*/true);
+    F.setPersonalityFn(cast<Constant>(
+        M.getOrInsertFunction("__gxx_personality_v0", Ty).getCallee()));
+  }
+  LandingPadInst *Pad =
+      B.CreateLandingPad(StructType::get(Ptr, B.getInt32Ty()), 1);
+  Pad->addClause(ConstantPointerNull::get(Ptr));
+  B.CreateCall(M.getOrInsertFunction("__cxa_begin_catch", Ptr, Ptr),
+               B.CreateExtractValue(Pad, 0))
+      ->setDoesNotThrow();
+  B.CreateCall(M.getOrInsertFunction("_ZSt9terminatev", B.getVoidTy()))
+      ->setDoesNotThrow();
+  B.CreateUnreachable();
+  for (CallInst *CI : Calls)
+    changeToInvokeAndSplitBasicBlock(CI, Pad->getParent());
+}
+
 bool Lowering::run() {
   find();
   if (Functions.empty())
@@ -869,13 +924,15 @@ bool Lowering::run() {
   findSpawns();
   weakenUnreached(M, analyses(), Level, makeOrdinary);
   for (auto &[F, A] : Functions) {
+    if (A.Terminates)
+      F->addFnAttr(TerminateAttribute);
     declare(A);
     F->addFnAttr(AsyncAttribute);
   }
   lowerSpawns();
   for (auto &[F, A] : Functions)
     if (!F->isDeclaration()) {
-      prepare(*F);
+      prepare(A);
       A.IsLegal = check(*F);
     }
   for (auto &[F, A] : Functions)
@@ -902,6 +959,11 @@ bool Lowering::run() {
   }
   finishTable();
   split();
+  for (Function &F : M)
+    if (F.hasFnAttribute(TerminateAttribute)) {
+      F.removeFnAttr(TerminateAttribute);
+      terminateOnThrow(F);
+    }
   return true;
 }
 

@@ -125,8 +125,8 @@ static Function *declareThunk(const Function &Host, const Function &Body,
   for (StringRef Kind : {"target-cpu", "target-features", "tune-cpu"})
     if (Body.hasFnAttribute(Kind))
       Thunk->addFnAttr(Body.getFnAttribute(Kind));
-  for (StringRef Kind :
-       {"frame-pointer", "no-trapping-math", AutoAttribute.data()})
+  for (StringRef Kind : {"frame-pointer", "no-trapping-math",
+                         AutoAttribute.data(), TerminateAttribute.data()})
     if (Host.hasFnAttribute(Kind))
       Thunk->addFnAttr(Host.getFnAttribute(Kind));
   for (Attribute::AttrKind Kind :

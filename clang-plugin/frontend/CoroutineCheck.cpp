@@ -100,6 +100,8 @@ public:
                    "a COSY_ASYNC function returns an integer of at most 64 "
                    "bits, a pointer or nothing; write the result to memory "
                    "that the caller provides");
+    if (Ctx.getLangOpts().CXXExceptions)
+      annotate(F, AsyncTerminateAnnotation);
     if (IsInteger && Result->isUnsignedIntegerOrEnumerationType())
       annotate(F, AsyncUnsignedAnnotation);
     if (auto *B = Result->getAs<BitIntType>())

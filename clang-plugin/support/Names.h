@@ -82,6 +82,8 @@ constexpr llvm::StringLiteral AsyncAnnotation = "cosy_async";
 constexpr llvm::StringLiteral AsyncUnsignedAnnotation = "cosy_async_unsigned";
 /// The function's result is a _BitInt of the number of bits that follows.
 constexpr llvm::StringLiteral AsyncBitsAnnotation = "cosy_async_bits_";
+/// The function is of C++ with exceptions. None leaves it: the program ends.
+constexpr llvm::StringLiteral AsyncTerminateAnnotation = "cosy_async_terminate";
 
 /// Annotation of a local variable, followed by the id of the loop in whose body
 /// it is declared, or 0, a colon, and its name.
@@ -101,6 +103,10 @@ constexpr llvm::StringLiteral WarningAnnotation = "cosy_warnings:";
 
 /// The attribute of a COSY_ASYNC function, until it becomes a coroutine.
 constexpr llvm::StringLiteral AsyncAttribute = "cosy-async";
+
+/// An attribute of functions, and of their thunks, that no exception of C++ may
+/// leave, until this is a part of their code.
+constexpr llvm::StringLiteral TerminateAttribute = "cosy-terminate";
 
 /// An attribute of calls whose argument a comparison has checked: "yes" if the
 /// function only makes a system call with it, otherwise "no".
