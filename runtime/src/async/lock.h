@@ -10,9 +10,21 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "device/sys.h"
 
 /** cosy_clock() - return CLOCK_MONOTONIC in nanoseconds */
 uint64_t cosy_clock(void);
+
+/** cosy_pause() - sleep for a moment, where another thread does soon what this one waits for */
+static inline void cosy_pause(void)
+{
+	const struct timespec moment = { .tv_nsec = 50000 };
+
+	cosy_sys(SYS_nanosleep, (long)&moment, 0, 0);
+}
 
 /** struct cosy_lock - 0: free; 1: taken; 2: taken, and threads may wait for it */
 struct cosy_lock {

@@ -66,7 +66,6 @@ int cosy_loop_uses_share(struct cosy_loop *loop)
 
 void cosy_loop_uses_no_share(struct cosy_loop *loop)
 {
-	const struct timespec little = { .tv_nsec = 100000 };
 	struct cosy_sharing *own = &loop->sharing;
 	struct sharing *list = own->previous ? get_sharing() : NULL;
 
@@ -75,7 +74,7 @@ void cosy_loop_uses_no_share(struct cosy_loop *loop)
 	cosy_lock(&list->lock);
 	while (own->pins) {
 		cosy_unlock(&list->lock);
-		cosy_sys(SYS_nanosleep, (long)&little, 0, 0);
+		cosy_pause();
 		cosy_lock(&list->lock);
 	}
 	*own->previous = own->next;

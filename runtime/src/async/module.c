@@ -243,7 +243,6 @@ static void put_entry(struct cosy_loop *loop, uint32_t slot, uint32_t nr,
  */
 static void leave_module(struct cosy_loop *loop)
 {
-	const struct timespec little = { .tv_nsec = 100000 };
 	struct cosy_module *m = &loop->module;
 
 	if (cosy_loop_owns(loop, m->fd)) {
@@ -257,7 +256,7 @@ static void leave_module(struct cosy_loop *loop)
 	if (atomic_load(&m->asleep))
 		cosy_loop_write_wake_fd(loop);
 	while (atomic_load(&m->asleep))
-		cosy_sys(SYS_nanosleep, (long)&little, 0, 0);
+		cosy_pause();
 }
 
 static bool is_submitted(const struct cosy_loop *loop, uint32_t slot)
@@ -268,7 +267,6 @@ static bool is_submitted(const struct cosy_loop *loop, uint32_t slot)
 
 void cosy_module_await(const struct cosy_loop *loop, uint32_t slot)
 {
-	const struct timespec little = { .tv_nsec = 100000 };
 	uint64_t until = cosy_clock() + GIVES_BACK_WITHIN;
 
 	while (is_submitted(loop, slot)) {
@@ -278,7 +276,7 @@ void cosy_module_await(const struct cosy_loop *loop, uint32_t slot)
 				     " memory of its own", NULL);
 			abort();
 		}
-		cosy_sys(SYS_nanosleep, (long)&little, 0, 0);
+		cosy_pause();
 	}
 }
 

@@ -38,8 +38,6 @@ _Static_assert(COSY_RING_SEND_UNUSUAL == (MSG_OOB | MSG_DONTWAIT | MSG_FASTOPEN)
 #define MAX_GIVEN	64
 /* In place of a descriptor. */
 #define ANY_FD		UINT32_MAX
-/* In nanoseconds: how often a thread looks that has to wait for another one. */
-#define LITTLE		50000
 
 static uint64_t enter_ring(const struct cosy_loop *loop, uint64_t what)
 {
@@ -760,7 +758,6 @@ static void rescue_entry(struct cosy_loop *loop, struct cosy_submit_entry *entry
 
 void cosy_ring_lost(struct cosy_loop *loop)
 {
-	const struct timespec little = { .tv_nsec = LITTLE };
 
 	if (!loop->ring.page || loop->ring.lost)
 		return;
@@ -768,7 +765,7 @@ void cosy_ring_lost(struct cosy_loop *loop)
 	loop->ring.looked = false;
 	/* If another thread has closed the descriptor, the module puts the receives back soon. */
 	while (__atomic_load_n(&loop->ring.page->waiting, __ATOMIC_ACQUIRE))
-		cosy_sys(SYS_nanosleep, (long)&little, 0, 0);
+		cosy_pause();
 	cosy_loop_wake(loop);
 }
 
@@ -805,7 +802,6 @@ void cosy_ring_wake(const struct cosy_loop *loop)
 /* Wait until the thread that had the ring does not use it any more. */
 static void wait_for_owner(struct cosy_loop *loop)
 {
-	const struct timespec little = { .tv_nsec = LITTLE };
 	const struct cosy_submit *s = loop->ring.submit;
 
 	loop->ring.taken++;
@@ -813,7 +809,7 @@ static void wait_for_owner(struct cosy_loop *loop)
 	cosy_sys(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 	while (__atomic_load_n(&s->busy[s->owner], __ATOMIC_ACQUIRE)) {
 		cosy_ring_wake(loop);
-		cosy_sys(SYS_nanosleep, (long)&little, 0, 0);
+		cosy_pause();
 	}
 }
 

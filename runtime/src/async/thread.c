@@ -364,24 +364,17 @@ static bool runs(const struct cosy_caller *caller)
 	return state && state[1] == ' ' && strchr("RtT", state[2]);
 }
 
-static void wait_a_moment(void)
-{
-	const struct timespec moment = { .tv_nsec = 20000 };
-
-	cosy_sys(SYS_nanosleep, (long)&moment, 0, 0);
-}
-
 void cosy_caller_let_begin(const struct cosy_caller *caller)
 {
 	while (caller->slot != COSY_NO_SLOT &&
 	       !__atomic_load_n(&caller->begins, __ATOMIC_ACQUIRE))
-		wait_a_moment();
+		cosy_pause();
 	/*
 	 * If the thread waits now, then in its call, where the kernel has looked the descriptor up, or
 	 * after it, for the lock. CPU time says nothing: in a VM, it also counts time of the host.
 	 */
 	while (runs(caller))
-		wait_a_moment();
+		cosy_pause();
 }
 
 void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool)
