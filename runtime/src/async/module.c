@@ -388,15 +388,19 @@ uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until)
 	return 0;
 }
 
+void cosy_module_look(struct cosy_loop *loop)
+{
+	publish(&loop->module);
+	if (!execute_page(loop))
+		module_lost(loop);
+}
+
 void cosy_module_flush(struct cosy_loop *loop)
 {
-	struct cosy_module *m = &loop->module;
+	const struct cosy_module *m = &loop->module;
 
-	while (m->fd >= 0 && m->page.shared->submit_head != m->tail) {
-		publish(&loop->module);
-		if (!execute_page(loop))
-			module_lost(loop);
-	}
+	while (m->fd >= 0 && m->page.shared->submit_head != m->tail)
+		cosy_module_look(loop);
 }
 
 uint32_t cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n)
@@ -432,13 +436,6 @@ const struct cosy_async_entry *cosy_module_next(struct cosy_module *m, uint32_t 
 	*slot = m->page.done[m->head & mask];
 	__atomic_store_n(&m->page.shared->done_head, ++m->head, __ATOMIC_RELEASE);
 	return &m->page.entries[*slot];
-}
-
-void cosy_module_look(struct cosy_loop *loop)
-{
-	publish(&loop->module);
-	if (!execute_page(loop))
-		module_lost(loop);
 }
 
 bool cosy_module_cancel(struct cosy_loop *loop, uint32_t slot)
