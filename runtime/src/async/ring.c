@@ -943,22 +943,31 @@ static COSY_NOINLINE int go_on_after(struct cosy_loop *loop, uint64_t ret)
 /* The only entry that the module has not taken, if it is a call; otherwise NULL. */
 static COSY_ALWAYS_INLINE struct cosy_submit_entry *only_call(const struct cosy_loop *loop)
 {
+	const struct cosy_ring_page *page = loop->ring.page;
 	const struct cosy_submit *s = loop->ring.submit;
 
-	return cosy_ring_has_one_call(&loop->ring) ?
-		       &s->calls[loop->ring.page->calls_head & s->mask] : NULL;
+	if (s->calls_tail - page->calls_head != 1 || s->receives_tail != page->receives_head)
+		return NULL;
+	return &s->calls[page->calls_head & s->mask];
+}
+
+/*
+ * Count a call that the thread makes itself. Return false if what others wait for has to be looked at
+ * before, from time to time.
+ */
+static COSY_ALWAYS_INLINE bool is_own_turn(struct cosy_loop *loop)
+{
+	const struct cosy_submit *s = loop->ring.submit;
+
+	return loop->ring.own_calls++ < COSY_RING_OWN_CALLS || s->room == (int32_t)s->mask;
 }
 
 /* The only call that the module has not taken, if it is made here with fewer instructions. */
 static COSY_ALWAYS_INLINE struct cosy_submit_entry *entry_for_here(struct cosy_loop *loop)
 {
-	const struct cosy_submit *s = loop->ring.submit;
 	struct cosy_submit_entry *entry = only_call(loop);
 
-	if (!entry)
-		return NULL;
-	/* What others wait for has to be looked at from time to time. */
-	if (loop->ring.own_calls++ >= COSY_RING_OWN_CALLS && s->room != (int32_t)s->mask)
+	if (!entry || !is_own_turn(loop))
 		return NULL;
 	if (entry->nr == SYS_sendto) {
 		/* One that waits in the module, or has waited there, comes first, or must not be attempted. */
@@ -970,25 +979,33 @@ static COSY_ALWAYS_INLINE struct cosy_submit_entry *entry_for_here(struct cosy_l
 	return entry;
 }
 
+/* Make the call of an entry in this thread, with @more added to its fourth argument. Return its result. */
+static COSY_ALWAYS_INLINE int64_t call_of(const struct cosy_submit_entry *entry, uint64_t more)
+{
+	return cosy_sys6(entry->nr, (long)entry->args[0], (long)entry->args[1],
+			 (long)entry->args[2], (long)(entry->args[3] | more), (long)entry->args[4],
+			 (long)entry->args[5]);
+}
+
+/* Remove the only call from the ring: it was made in this thread. */
+static COSY_ALWAYS_INLINE void made_here(struct cosy_loop *loop)
+{
+	loop->ring.submit->calls_tail--;
+	loop->ring.here++;
+}
+
 /*
  * Make the call of an entry in this thread. Return false if it has to wait, and stays in the ring.
  */
 static COSY_ALWAYS_INLINE bool make_here(struct cosy_loop *loop,
 					 const struct cosy_submit_entry *entry, int64_t *result)
 {
-	uint64_t flags = entry->args[3];
-
-	if (entry->nr == SYS_sendto)
-		flags |= MSG_DONTWAIT;
-	*result = cosy_sys6(entry->nr, (long)entry->args[0], (long)entry->args[1],
-			    (long)entry->args[2], (long)flags, (long)entry->args[4],
-			    (long)entry->args[5]);
+	*result = call_of(entry, entry->nr == SYS_sendto ? MSG_DONTWAIT : 0);
 	/* The module gives it back if it is no socket. */
 	if ((COSY_UNLIKELY(*result == -EAGAIN) || COSY_UNLIKELY(*result == -ENOTSOCK)) &&
 	    entry->nr == SYS_sendto)
 		return false;
-	loop->ring.submit->calls_tail--;
-	loop->ring.here++;
+	made_here(loop);
 	return true;
 }
 
@@ -1166,6 +1183,13 @@ static COSY_ALWAYS_INLINE struct cosy_async *complete_usual(struct cosy_loop *lo
 	return op;
 }
 
+/* Return true if the module has left early, for a signal or the kernel's own work. @ret: its result */
+static COSY_ALWAYS_INLINE bool left_early(const struct cosy_loop *loop, uint64_t ret)
+{
+	return loop->ring.page->calls_head != loop->ring.submit->calls_tail ||
+	       (uint32_t)ret & COSY_ASYNC_MORE;
+}
+
 /* Return true if an entry has an operation with a colour: see go_on_for_coloured(). */
 static COSY_ALWAYS_INLINE bool has_colour(const struct cosy_submit_entry *entry)
 {
@@ -1246,9 +1270,7 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		if (COSY_UNLIKELY(loop->ring.page->ngiven) ||
 		    COSY_UNLIKELY(__atomic_load_n(&s->thread, __ATOMIC_RELAXED) != self))
 			return go_on_after(loop, ret);
-		/* The module leaves early for signals and the kernel's own work. */
-		entered = min || (loop->ring.page->calls_head == s->calls_tail &&
-				  !((uint32_t)ret & COSY_ASYNC_MORE));
+		entered = min || !left_early(loop, ret);
 	}
 	if (COSY_UNLIKELY(atomic_load_explicit(&loop->stops, memory_order_relaxed) != stops)) {
 		err = 1;
@@ -1260,28 +1282,33 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 	return err;
 }
 
-bool cosy_ring_call_here(struct cosy_loop *loop)
+enum cosy_ring_made cosy_ring_make_only(struct cosy_loop *loop)
 {
 	struct cosy_ring *ring = &loop->ring;
 	const struct cosy_submit_entry *entry;
-	struct cosy_async *op = NULL;
-	int64_t result;
+	struct cosy_async *op;
+	enum cosy_how how;
 
-	if (!cosy_submit_begin(ring->submit))
-		return false;
-	entry = cosy_loop_is_stopping(loop) ? NULL : only_call(loop);
-	if (entry)
-		op = op_of(entry->op);
-	if (!op || op->done || cosy_how(entry->nr) != COSY_HOW_DIRECT || !entry_for_here(loop)) {
+	if (cosy_ring_has_done(ring) || cosy_loop_is_stopping(loop))
+		return COSY_RING_IN_USE;
+	entry = only_call(loop);
+	if (!entry)
+		return COSY_RING_IN_USE;
+	op = op_of(entry->op);
+	how = cosy_how(entry->nr);
+	if (!op || op->done || !is_own_turn(loop))
+		return COSY_RING_IN_USE;
+	if (how == COSY_HOW_DIRECT) {
+		op->result = call_of(entry, 0);
+		made_here(loop);
+		ring->submit->room++;
+		cosy_op_complete(op);
 		cosy_submit_end(ring->submit);
-		return false;
+		return COSY_RING_COMPLETE;
 	}
-	make_here(loop, entry, &result);
-	op->result = result;
-	ring->submit->room++;
-	cosy_op_complete(op);
-	cosy_submit_end(ring->submit);
-	return true;
+	if (how != COSY_HOW_NOWAIT)
+		return COSY_RING_IN_USE;
+	return make_in_module(loop, op, &op->result) ? COSY_RING_COMPLETE : COSY_RING_NOT_IN_USE;
 }
 
 void cosy_ring_add_info(const struct cosy_loop *loop, struct cosy_loop_info *info)

@@ -209,30 +209,21 @@ bool cosy_ring_give(struct cosy_loop *loop, bool waits);
 int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		   unsigned int stops, unsigned int *delivered);
 
-/** cosy_ring_is_mine() - return true if the calling thread has the ring, or had it a moment ago */
-static inline bool cosy_ring_is_mine(const struct cosy_ring *ring)
-{
-	return __atomic_load_n(&ring->submit->thread, __ATOMIC_RELAXED) == cosy_submit_self();
-}
-
-/** cosy_ring_has_one_call() - return true if the module has taken all entries but one: a call */
-static inline bool cosy_ring_has_one_call(const struct cosy_ring *ring)
-{
-	const struct cosy_ring_page *page = ring->page;
-	const struct cosy_submit *s = ring->submit;
-
-	return s->receives_tail == page->receives_head && s->calls_tail - page->calls_head == 1;
-}
+/** enum cosy_ring_made - what cosy_ring_make_only() has done */
+enum cosy_ring_made {
+	COSY_RING_COMPLETE,	/* the operation is complete, and was delivered; the ring is not used */
+	COSY_RING_IN_USE,	/* nothing: the ring is still used */
+	COSY_RING_NOT_IN_USE,	/* the operation completes later; the ring is not used */
+};
 
 /**
- * cosy_ring_call_here() - make the only entry that the module has not taken, if its call never waits
+ * cosy_ring_make_only() - make the only entry that the module has not taken, if its call does not wait
  *
- * That is a plain system call: it takes fewer instructions than to enter the module. Nothing is to be
- * delivered. Nothing happens unless the thread has the ring, and the operation has no callback.
- *
- * Return: true if the operation is complete.
+ * A call that never waits is made here by a plain system call, with fewer instructions than to enter the
+ * module. Nothing happens if something is to be delivered, or the operation has a callback. The caller has
+ * begun to use the ring by cosy_submit_begin().
  */
-bool cosy_ring_call_here(struct cosy_loop *loop);
+enum cosy_ring_made cosy_ring_make_only(struct cosy_loop *loop);
 
 /** cosy_ring_suspend_alone() - cosy_ring_suspend() if nothing has completed meanwhile */
 bool cosy_ring_suspend_alone(struct cosy_loop *loop, struct cosy_async *op, int64_t *result);

@@ -587,35 +587,48 @@ static COSY_NOINLINE int wait_in_turn(struct cosy_loop *loop, unsigned int min, 
 	return wait_result(err, delivered);
 }
 
+/* cosy_wait() for @min operations, at least one, in a thread that has begun to use the ring. */
+static COSY_NOINLINE int wait_in_ring(struct cosy_loop *loop, unsigned int min, uint64_t until,
+				      unsigned int stops)
+{
+	unsigned int delivered = 0;
+	int err = cosy_ring_wait(loop, min, until, stops, &delivered);
+
+	if (COSY_UNLIKELY(err == -EAGAIN))
+		err = wait_entered(loop, min, until, &delivered);
+	return wait_result(err, delivered);
+}
+
 /* cosy_wait() for @min operations, at least one. */
 static COSY_NOINLINE int wait_for_some(struct cosy_loop *loop, unsigned int min,
 				       const struct timespec *timeout)
 {
 	const uint64_t until = end_of(timeout);
 	const unsigned int stops = cosy_loop_stops(loop);
-	unsigned int delivered = 0;
-	int err;
 
 	if (min > COSY_WAIT_MAX || !until)
 		return -EINVAL;
 	if (!loop->has_ring || COSY_UNLIKELY(!cosy_submit_begin(loop->ring.submit)))
 		return wait_in_turn(loop, min, until, stops);
-	err = cosy_ring_wait(loop, min, until, stops, &delivered);
-	if (COSY_UNLIKELY(err == -EAGAIN))
-		err = wait_entered(loop, min, until, &delivered);
-	return wait_result(err, delivered);
+	return wait_in_ring(loop, min, until, stops);
 }
 
 COSY_EXPORT int cosy_wait(struct cosy_loop *loop, unsigned int min,
 			  const struct timespec *timeout)
 {
+	if (!min)
+		return wait_in_turn(loop, 0, 0, cosy_loop_stops(loop));
 	/* A child has no map of the ring, which no thread has there. */
-	if (min == 1 && !timeout && loop->has_ring && cosy_ring_is_mine(&loop->ring) &&
-	    cosy_ring_has_one_call(&loop->ring) && !cosy_ring_has_done(&loop->ring) &&
-	    cosy_ring_call_here(loop))
+	if (min != 1 || timeout || !loop->has_ring || !cosy_submit_begin(loop->ring.submit))
+		return wait_for_some(loop, min, timeout);
+	switch (cosy_ring_make_only(loop)) {
+	case COSY_RING_COMPLETE:
 		return 1;
-	return min ? wait_for_some(loop, min, timeout) :
-		     wait_in_turn(loop, 0, 0, cosy_loop_stops(loop));
+	case COSY_RING_IN_USE:
+		return wait_in_ring(loop, 1, FOR_EVER, cosy_loop_stops(loop));
+	default:
+		return wait_in_turn(loop, 1, FOR_EVER, cosy_loop_stops(loop));
+	}
 }
 
 COSY_EXPORT int cosy_wait_some(struct cosy_loop *loop,
