@@ -98,15 +98,18 @@ static inline const void *cosy_submit_self(void)
 	return self;
 }
 
+/** cosy_submit_has_noted() - return true if it was noted that a loop uses a descriptor */
+static inline bool cosy_submit_has_noted(const uint16_t *known, uint32_t fd, uint16_t member)
+{
+	const uint16_t by = __atomic_load_n(&known[fd], __ATOMIC_RELAXED);
+
+	return by == member || by == COSY_SUBMIT_SEVERAL;
+}
+
 /** cosy_submit_is_known() - false if it has to be noted for other loops that this one uses a descriptor */
 static inline bool cosy_submit_is_known(const struct cosy_submit *s, uint32_t fd)
 {
-	uint16_t known;
-
-	if (__builtin_expect(!s->known, 1))
-		return true;
-	known = __atomic_load_n(&s->known[fd], __ATOMIC_RELAXED);
-	return known == s->member || known == COSY_SUBMIT_SEVERAL;
+	return __builtin_expect(!s->known, 1) || cosy_submit_has_noted(s->known, fd, s->member);
 }
 
 /** cosy_submit_end() - end what cosy_submit_begin() has begun */

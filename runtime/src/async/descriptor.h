@@ -204,9 +204,7 @@ cosy_descriptor_find(const struct cosy_descriptors *fds, int fd)
 /** cosy_group_has_noted() - return true if that was noted for a descriptor below COSY_MAX_FD */
 static COSY_ALWAYS_INLINE bool cosy_group_has_noted(const struct cosy_descriptors *fds, uint32_t fd)
 {
-	const uint16_t known = __atomic_load_n(&fds->group->known[fd], __ATOMIC_RELAXED);
-
-	return known == fds->member || known == COSY_KNOWN_BY_SEVERAL;
+	return cosy_submit_has_noted(fds->group->known, fd, fds->member);
 }
 
 /** cosy_descriptor_learned() - note for other loops that this one knows a descriptor */

@@ -267,6 +267,23 @@ static COSY_ALWAYS_INLINE void cosy_ring_submit_reserved(struct cosy_loop *loop,
 	op->slot |= COSY_RING_OF_TASK;
 }
 
+/** cosy_ring_submit_reserved_usual() - the same for a recvfrom() or sendto() without an address */
+static COSY_ALWAYS_INLINE void cosy_ring_submit_reserved_usual(struct cosy_loop *loop,
+							       struct cosy_async *op, bool receives,
+							       const uint64_t args[6])
+{
+	struct cosy_submit *s = loop->ring.submit;
+
+	s->room++;
+	loop->ring.of_tasks++;
+	cosy_descriptor_learned(&loop->fds, (int)args[0]);
+	if (receives)
+		cosy_submit_add_receive(s, op, (uint32_t)args[0], args[1], args[2], args[3]);
+	else
+		cosy_submit_add_call(s, op, SYS_sendto, 5, args[0], args[1], args[2], args[3], 0, 0);
+	op->slot |= COSY_RING_OF_TASK;
+}
+
 /** cosy_ring_submit_receive() - submit a receive from @fd that takes a buffer */
 static inline void cosy_ring_submit_receive(struct cosy_loop *loop, struct cosy_async *op,
 					    uint32_t fd)

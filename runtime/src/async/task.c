@@ -111,24 +111,6 @@ static COSY_ALWAYS_INLINE bool begin_in_ring(struct cosy_task *task, enum cosy_h
 	return true;
 }
 
-/* Add a usual receive or send to the ring, for which begin_in_ring() has returned true. */
-static COSY_ALWAYS_INLINE void add_to_ring(struct cosy_task *task, bool receives, uint64_t a0,
-					   uint64_t a1, uint64_t a2, uint64_t a3)
-{
-	struct cosy_ring *ring = &task->loop->ring;
-	struct cosy_submit *s = ring->submit;
-
-	s->room++;
-	ring->of_tasks++;
-	cosy_descriptor_learned(&task->loop->fds, (int)a0);
-	if (receives)
-		cosy_submit_add_receive(s, &task->call, (uint32_t)a0, a1, a2, a3);
-	else
-		cosy_submit_add_call(s, &task->call, SYS_sendto, 5, a0, a1, a2, a3, 0, 0);
-	task->call.slot |= COSY_RING_OF_TASK;
-	task->calling = TASK_CALLS_IN_RING;
-}
-
 /* cosy_task_call() for other calls, and without the ring. */
 static COSY_NOINLINE void call_any(struct cosy_task *task, long nr, uint64_t a0, uint64_t a1,
 				   uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)
@@ -152,13 +134,16 @@ COSY_EXPORT void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0,
 	const uint64_t args[6] = { a0, a1, a2, a3 };
 
 	if (nr == SYS_recvfrom && COSY_LIKELY(!a4) &&
-	    begin_in_ring(task, COSY_HOW_RECEIVE, SYS_recvfrom, args))
-		add_to_ring(task, true, a0, a1, a2, a3);
-	else if (nr == SYS_sendto && COSY_LIKELY(!a4) &&
-		 begin_in_ring(task, COSY_HOW_SEND, SYS_sendto, args))
-		add_to_ring(task, false, a0, a1, a2, a3);
-	else
+	    begin_in_ring(task, COSY_HOW_RECEIVE, SYS_recvfrom, args)) {
+		cosy_ring_submit_reserved_usual(task->loop, &task->call, true, args);
+		task->calling = TASK_CALLS_IN_RING;
+	} else if (nr == SYS_sendto && COSY_LIKELY(!a4) &&
+		   begin_in_ring(task, COSY_HOW_SEND, SYS_sendto, args)) {
+		cosy_ring_submit_reserved_usual(task->loop, &task->call, false, args);
+		task->calling = TASK_CALLS_IN_RING;
+	} else {
 		call_any(task, nr, a0, a1, a2, a3, a4, a5);
+	}
 }
 
 /*
