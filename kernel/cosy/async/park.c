@@ -27,7 +27,7 @@
 static unsigned int max_waiters = 64;
 module_param(max_waiters, uint, 0644);
 MODULE_PARM_DESC(max_waiters,
-		 "waiters of a file up to which an entry of a loop may wait for it (default 64)");
+		 "maximum number of waiters of a file for which an entry of a loop waits (default 64)");
 
 /**
  * cosy_park_cost() - memory that a parked entry can keep allocated
