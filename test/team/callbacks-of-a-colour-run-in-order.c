@@ -84,7 +84,7 @@ static void from_inside(void *arg)
 static void refused(void)
 {
 	struct cosy_team_options options = { .size = sizeof(options), .workers = COSY_TEAM_MAX + 1 };
-	const struct cosy_call high = { .fn = from_inside, .priority = 2 };
+	const struct cosy_callback high = { .fn = from_inside, .priority = 2 };
 	struct { struct cosy_team_options known; uint64_t more; } larger = { 0 };
 	struct { struct cosy_loop_options known; uint64_t more[4]; } loop = { 0 };
 	struct cosy_coloured op = { 0 };

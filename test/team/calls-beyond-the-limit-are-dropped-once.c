@@ -27,7 +27,7 @@ static void drop(void *arg)
 static void queue(unsigned int count, bool can_drop)
 {
 	for (uintptr_t i = 0; i < count; i++) {
-		const struct cosy_call call = { .fn = run, .arg = (void *)i,
+		const struct cosy_callback call = { .fn = run, .arg = (void *)i,
 						.drop = can_drop ? drop : NULL };
 
 		EQUAL(cosy_team_call_with(team, 1, &call), 0);

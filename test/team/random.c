@@ -167,7 +167,7 @@ static void go_on(struct chain *chain)
 {
 	struct colour *colour = &colours[chain->to];
 	const uint32_t kind = choose(colour, 100);
-	struct cosy_call what = { .fn = call, .arg = chain, .drop = drop };
+	struct cosy_callback what = { .fn = call, .arg = chain, .drop = drop };
 
 	if (atomic_fetch_sub(&left, 1) <= 0) {
 		colour->inside = false;

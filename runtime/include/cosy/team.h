@@ -92,7 +92,7 @@ struct cosy_team_stuck {
  * @data:	for @stuck
  * @loop:	options of the workers' loops; NULL: the defaults
  *
- * Calls that have a drop callback are dropped (struct cosy_call); others never are.
+ * Calls that have a drop callback are dropped (struct cosy_callback); others never are.
  */
 struct cosy_team_options {
 	uint32_t size;
@@ -177,14 +177,14 @@ int cosy_team_resize(struct cosy_team *team, unsigned int workers);
 int cosy_team_call(struct cosy_team *team, uint64_t colour, void (*fn)(void *arg), void *arg);
 
 /**
- * struct cosy_call - a callback that can be dropped
+ * struct cosy_callback - a callback that can be dropped
  * @fn:	      the callback
  * @arg:      its argument
  * @drop:     called in place of @fn, in the same colour and order, if the team is overloaded or has
  *	      been stopped; NULL: @fn is always called
  * @priority: a hint: 1: before others, 0, -1: after others. Every colour runs at some time
  */
-struct cosy_call {
+struct cosy_callback {
 	void (*fn)(void *arg);
 	void *arg;
 	void (*drop)(void *arg);
@@ -199,7 +199,7 @@ struct cosy_call {
  *
  * Return: as cosy_team_call(); -EINVAL: @priority.
  */
-int cosy_team_call_with(struct cosy_team *team, uint64_t colour, const struct cosy_call *call);
+int cosy_team_call_with(struct cosy_team *team, uint64_t colour, const struct cosy_callback *call);
 
 /** cosy_team_self() - the team whose worker calls this; NULL if the thread is no worker */
 struct cosy_team *cosy_team_self(void);

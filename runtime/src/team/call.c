@@ -153,7 +153,7 @@ void team_call_done(struct cosy_team *team, struct cosy_async *op)
 }
 
 COSY_EXPORT int cosy_team_call_with(struct cosy_team *team, uint64_t colour,
-				    const struct cosy_call *call)
+				    const struct cosy_callback *call)
 {
 	return queue_call(team, colour, call->fn, call->arg, call->drop, call->priority);
 }
