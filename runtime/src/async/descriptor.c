@@ -431,10 +431,13 @@ static int set_events(struct cosy_descriptors *fds, struct cosy_descriptor *d, i
 	uint32_t set = changes ? events | EPOLLET : events;
 	long err = control(fds, d->added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, set);
 
-	/* The program has closed the descriptor, and may have opened it again. */
+	/*
+	 * The program has closed the descriptor, and may have opened it again. In another share, the same file
+	 * may have the same number, and then it is the same to epoll: the wait of that one must stay as it is.
+	 */
 	if (err == -ENOENT)
 		err = control(fds, EPOLL_CTL_ADD, fd, set);
-	else if (err == -EEXIST)
+	else if (err == -EEXIST && !cosy_is_of_share(fd))
 		err = control(fds, EPOLL_CTL_MOD, fd, set);
 	cosy_descriptor_set_added(fds, d, err == 0);
 	d->armed = err || changes ? 0 : (uint16_t)events;
