@@ -2,7 +2,7 @@
 /*
  * A process may have very many copies of the descriptor of a share, and very many shares that have
  * ended: the first must not cost time when they are closed, as they are by a process that ends and
- * that no signal can kill any more; the second must not cost memory for which no process is charged.
+ * that no signal can kill any more; the second must not cost memory for which no user is charged.
  */
 // RUN: %compile %s -o %t
 // RUN: %vm %t

@@ -188,16 +188,21 @@ static u64 cosy_share_charge(u32 max)
 {
 	const unsigned long block = 1024 / sizeof(struct file *);
 	u64 charge = sizeof(struct cosy_share) + COSY_MM_CHARGE;
+	unsigned long places;
 
-	if (max >= NR_OPEN_DEFAULT)
-		charge += roundup_pow_of_two(max / block + 1) * block *
-			  (sizeof(struct file *) + 1);
+	if (max >= NR_OPEN_DEFAULT) {
+		places = min_t(unsigned long, COSY_SHARE_MAX,
+			       roundup_pow_of_two(max / block + 1) * block);
+		charge += places * (sizeof(struct file *) + 1);
+	}
 	return charge;
 }
 
 static void cosy_share_discard(struct cosy_share *share)
 {
 	cosy_share_end(share);
+	/* Again: a read() that was in the share when it ended can have made descriptors. */
+	cosy_table_close(share);
 	cosy_quota_uncharge(share->quota, cosy_share_charge(share->max));
 	put_pid(share->pid);
 	mmdrop(share->mm);
