@@ -283,7 +283,9 @@ static struct binding *binding_alloc(void)
 	static struct binding all[COUNT];
 
 	for (unsigned int n = 0; n < COUNT; n++)
-		if (!__atomic_exchange_n(&all[n].used, true, __ATOMIC_ACQUIRE))
+		/* First without a write: all may be in use for long. */
+		if (!__atomic_load_n(&all[n].used, __ATOMIC_RELAXED) &&
+		    !__atomic_exchange_n(&all[n].used, true, __ATOMIC_ACQUIRE))
 			return &all[n];
 	return NULL;
 }
@@ -859,6 +861,9 @@ static void free_retired(void)
 {
 	struct state *state;
 
+	/* A filter may kill for what this calls. */
+	if (cosy_device_is_blocked())
+		return;
 	pthread_mutex_lock(&functions_lock);
 	while ((state = retired)) {
 		retired = state->next;

@@ -50,8 +50,13 @@ bool share_is_of_parent_in_module(const struct cosy_share *share)
 /* Close all descriptors of a share, and its own one. */
 void share_close_in_module(struct cosy_share *share)
 {
+	long count = share->ended ? 0 : command(share, COSY_SHARE_COUNT, NULL);
+
+	/* A child's copy of a share of its parent. */
+	if (count == -EPERM && share->owner != cosy_sys(SYS_getpid, 0, 0, 0))
+		count = 0;
 	/* If it fails, the program has closed the share, and its number may be that of another file. */
-	if (share->ended || command(share, COSY_SHARE_COUNT, NULL) >= 0)
+	if (count >= 0)
 		cosy_sys(SYS_close, share->fd, 0, 0);
 }
 
