@@ -12,6 +12,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
 #include <cosy/format.h>
@@ -35,12 +36,13 @@
 #error "cosy makes system calls the x86-64 way; other architectures are not supported"
 #endif
 
-static long cosy_info(struct cosy_info __user *arg)
+static long cosy_info(const struct cosy_file *cf, struct cosy_info __user *arg)
 {
 	const struct cosy_info known = {
 		.size = sizeof(known),
 		.flags = (cosy_traced() ? COSY_INFO_TRACED : 0) |
-			 (cosy_seccomp_state() ? 0 : COSY_INFO_UNFILTERED),
+			 (cosy_seccomp_state() ? 0 : COSY_INFO_UNFILTERED) |
+			 (cf->pid == task_tgid(current) ? 0 : COSY_INFO_INHERITED),
 		.abi = COSY_ABI,
 		.oldest_abi = COSY_OLDEST_ABI,
 		.format = COSY_VERSION,
@@ -51,6 +53,7 @@ static long cosy_info(struct cosy_info __user *arg)
 			    (cosy_functions_available() ?
 				     COSY_FEATURE_FUNCTIONS : 0),
 		.max_loads = READ_ONCE(cosy_max_loads),
+		.thread = task_pid_vnr(current),
 		.version = COSY_RELEASE,
 	};
 	struct cosy_info info;
@@ -72,7 +75,7 @@ static long cosy_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return -ENOTTY;
 	switch (cmd) {
 	case COSY_IOC_INFO:
-		return cosy_info((struct cosy_info __user *)arg);
+		return cosy_info(file->private_data, (struct cosy_info __user *)arg);
 	case COSY_IOC_LOAD:
 		return cosy_compound_load(file->private_data,
 					  (struct cosy_load __user *)arg);

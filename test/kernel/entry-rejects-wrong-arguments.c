@@ -27,7 +27,7 @@ static void test_info(int dev)
 	      info.run_flags == COSY_RUN_FLAGS &&
 	      !(info.features & ~(COSY_FEATURE_FUNCTIONS | COSY_FEATURE_ASYNC |
 				   COSY_FEATURE_SHARES)) &&
-	      !info.reserved &&
+	      info.thread == (__u32)getpid() &&
 	      info.max_loads && info.flags == COSY_INFO_UNFILTERED && info.version[0] &&
 	      !info.version[15],
 	      "INFO returns valid interface versions, formats, flags and features");

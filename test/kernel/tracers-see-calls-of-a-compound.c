@@ -72,7 +72,7 @@ static void test_ptrace(int dev, __u64 getpid_handle)
 		struct cosy_info info = { .size = sizeof(info) };
 
 		if (read(attached[0], &c, 1) != 1 || ioctl(dev, COSY_IOC_INFO, &info) ||
-		    info.flags != (COSY_INFO_TRACED | COSY_INFO_UNFILTERED))
+		    info.flags != (COSY_INFO_TRACED | COSY_INFO_UNFILTERED | COSY_INFO_INHERITED))
 			_exit(1);
 		_exit(run_frame(dev, getpid_handle, frame, &run) == -EBUSY ? 7 : 2);
 	}
@@ -164,7 +164,7 @@ static void test_seccomp(int dev, __u64 getpid_handle)
 
 			if (filter(SYS_getppid, actions[i], 0))
 				_exit(2);
-			if (ioctl(dev, COSY_IOC_INFO, &info) || info.flags)
+			if (ioctl(dev, COSY_IOC_INFO, &info) || info.flags != COSY_INFO_INHERITED)
 				_exit(5);
 			/* A second filter that allows it. */
 			if (i % 2 && filter(SYS_sync, SECCOMP_RET_ERRNO, 0))

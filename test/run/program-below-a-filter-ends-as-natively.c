@@ -32,12 +32,14 @@
 static const int always[] = {
 	SYS_arch_prctl, SYS_brk, SYS_execve, SYS_exit, SYS_exit_group, SYS_futex, SYS_getrandom,
 	SYS_mmap, SYS_mprotect, SYS_munmap, SYS_prlimit64, SYS_rseq, SYS_rt_sigreturn,
-	SYS_set_robust_list, SYS_set_tid_address, SYS_clock_gettime, SYS_getpid, SYS_gettid, SYS_read,
+	SYS_set_robust_list, SYS_set_tid_address, SYS_clock_gettime, SYS_getpid, SYS_read,
 	SYS_write, SYS_pread64, SYS_pwrite64, SYS_writev, SYS_close, SYS_lseek, SYS_openat,
 	SYS_open, SYS_stat, SYS_lstat, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_access,
 	SYS_faccessat, SYS_faccessat2, SYS_readlink, SYS_readlinkat, SYS_getdents64, SYS_getcwd,
-	SYS_fcntl, SYS_unlink, SYS_statfs, SYS_fstatfs,
+	SYS_unlink, SYS_statfs, SYS_fstatfs,
 };
+
+static const int commands[] = { F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC };
 
 static void set_filter(const char *more)
 {
@@ -57,6 +59,11 @@ static void set_filter(const char *more)
 		ALLOW(SYS_ioctl);
 	if (strstr(more, "signal"))
 		ALLOW(SYS_rt_sigprocmask);
+	ADD(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 1, 0));
+	ADD(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+	ADD(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])));
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		ALLOW(commands[i]);
 	ADD(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
 	program.len = n;
 	EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);

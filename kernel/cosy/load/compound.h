@@ -78,12 +78,14 @@ struct cosy_compound {
  * @lock:   serialises changes; runs look up under RCU
  * @loaded: handle -> struct cosy_compound
  * @count:  number of loaded compounds
+ * @pid:    the process that has opened it
  */
 struct cosy_file {
 	struct cosy_compound __rcu *recent[COSY_RECENT];
 	struct mutex lock;
 	struct xarray loaded;
 	unsigned int count;
+	struct pid *pid;
 };
 
 /* Slots executed before the clock is first read: few, because their duration is unknown. */

@@ -8,6 +8,8 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/wait.h>
@@ -85,6 +87,7 @@ struct cosy_file *cosy_file_alloc(void)
 		return NULL;
 	mutex_init(&cf->lock);
 	xa_init_flags(&cf->loaded, XA_FLAGS_ACCOUNT);
+	cf->pid = get_pid(task_tgid(current));
 	return cf;
 }
 
@@ -133,6 +136,7 @@ void cosy_file_free(struct cosy_file *cf)
 	}
 	xa_destroy(&cf->loaded);
 	mutex_destroy(&cf->lock);
+	put_pid(cf->pid);
 	kfree(cf);
 }
 

@@ -38,6 +38,7 @@ static bool blocked;		/* by a filter: cosy_device_block() has been called */
 static uint64_t paused_until;	/* by the time-stamp counter */
 static uint64_t device_rdev;	/* the device number of the descriptor */
 static int device_pid;		/* the process that opened it */
+static int refused_pid;		/* a child of vfork() or clone() that was refused */
 
 /* Return: 0 and the module's answer; -errno if this is not the module's file. */
 static long ask(int fd, struct cosy_info *info)
@@ -106,18 +107,20 @@ static int pid(void)
 /*
  * libc knows the numbers of the threads that it has made, and that of the child of its fork(). In a child of
  * vfork() it knows that of the parent's thread. So it does in a child of clone(), which has a copy of its
- * parent's memory. That one counts as one of vfork(), too, as long as its parent lives, and is in its PID
- * namespace.
+ * parent's memory. That one counts as one of vfork(), too. What cannot be told is a child in a new PID
+ * namespace that has the same number in it as its parent in another one.
  */
 bool cosy_device_is_in_vfork(void)
 {
 	const int known = (int)cosy_env_tid(NULL);
-	long parent;
 
-	if (known == cosy_sys(SYS_gettid, 0, 0, 0))
-		return false;
-	parent = cosy_sys(SYS_getppid, 0, 0, 0);
-	return parent == known || parent == __atomic_load_n(&device_pid, __ATOMIC_RELAXED);
+	return known != pid() && known != cosy_sys(SYS_gettid, 0, 0, 0);
+}
+
+/* The calling thread. The module's answer is of this thread; older modules do not know it. */
+static int thread(const struct cosy_info *info)
+{
+	return info->thread ? (int)info->thread : (int)cosy_sys(SYS_gettid, 0, 0, 0);
 }
 
 /*
@@ -126,23 +129,23 @@ bool cosy_device_is_in_vfork(void)
  */
 static int replace(int old, struct cosy_info *info)
 {
+	const int known = (int)cosy_env_tid(NULL);
 	int fd, self;
 
 	if (cosy_device_is_blocked())
 		return -EPERM;
+	self = pid();
+	/* A child of clone() may run regions for long. */
+	if (self == __atomic_load_n(&refused_pid, __ATOMIC_RELAXED) && self != known)
+		return -EBUSY;
 	fd = open_device(info);
 	if (fd < 0)
 		return fd;
-	/*
-	 * Not before: a filter that forbids the device may kill for what this asks. Nor the first time, when
-	 * the parent has no descriptor to lose: asking takes thousands of instructions when a program starts.
-	 */
-	if (__atomic_load_n(&device_pid, __ATOMIC_RELAXED) && cosy_device_is_in_vfork()) {
+	if (known != self && known != thread(info)) {
 		cosy_file_close(fd);
+		__atomic_store_n(&refused_pid, self, __ATOMIC_RELAXED);
 		return -EBUSY;
 	}
-	self = pid();
-	cosy_sys(SYS_fcntl, fd, F_SETOWN, self);
 	__atomic_store_n(&device_rdev, character_device(fd), __ATOMIC_RELAXED);
 	if (!__atomic_compare_exchange_n(&cosy_device_fd, &old, fd, false,
 					 __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {
@@ -214,11 +217,13 @@ int cosy_device_get_own(void)
 	return is_ours(fd) && cosy_device_is_own(fd) ? fd : replace(fd, &info);
 }
 
-/* A child in another PID namespace may have its parent's number. The kernel returns 0 to it. */
+/* A child in another PID namespace may have its parent's number, so the module is asked, too. */
 bool cosy_device_is_own(int fd)
 {
+	struct cosy_info info = { .size = sizeof(info) };
+
 	return __atomic_load_n(&device_pid, __ATOMIC_RELAXED) == pid() &&
-	       cosy_sys(SYS_fcntl, fd, F_GETOWN, 0);
+	       ask(fd, &info) >= 0 && !(info.flags & COSY_INFO_INHERITED);
 }
 
 int cosy_device_file(void)

@@ -56,7 +56,7 @@ bool cosy_device_is_own(int fd);
  *
  * Its parent does not have the descriptors that it opens, so libcosy's variables must not name them.
  *
- * Return: true in a child of vfork(), and in some of clone(). Async-signal-safe, thread-safe.
+ * Return: true in a child of vfork(), and of clone(). Async-signal-safe, thread-safe.
  */
 bool cosy_device_is_in_vfork(void);
 

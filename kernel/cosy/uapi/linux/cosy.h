@@ -354,7 +354,8 @@ struct cosy_yield {
  * struct cosy_info - result of COSY_IOC_INFO
  * @size:       in: of this structure; out: the size that the module knows
  * @flags:      COSY_INFO_TRACED: runs would end with EBUSY or COSY_STEP_TRACED;
- *		COSY_INFO_UNFILTERED: the thread has no seccomp filter
+ *		COSY_INFO_UNFILTERED: the thread has no seccomp filter;
+ *		COSY_INFO_INHERITED: another process has opened the file
  * @abi:        the newest ABI that the module supports, its own COSY_ABI
  * @oldest_abi: the oldest one
  * @format:     the newest version of compounds it loads, its own COSY_VERSION
@@ -365,7 +366,7 @@ struct cosy_yield {
  *		COSY_FEATURE_ASYNC: loops can be made;
  *		COSY_FEATURE_SHARES: shares can be made
  * @max_loads:  compounds one file may hold
- * @reserved:   0
+ * @thread:     the calling thread, as gettid() returns it; 0 from a module that does not tell it
  * @version:    release of the module, NUL-terminated
  *
  * Errors: EFAULT, EINVAL (size), E2BIG.
@@ -381,12 +382,13 @@ struct cosy_info {
 	__u32 run_flags;
 	__u64 features;
 	__u32 max_loads;
-	__u32 reserved;
+	__u32 thread;
 	char version[16];
 };
 
 #define COSY_INFO_TRACED (1u << 0)
 #define COSY_INFO_UNFILTERED (1u << 1)
+#define COSY_INFO_INHERITED (1u << 2)
 
 #define COSY_FEATURE_FUNCTIONS (1ull << 0)
 #define COSY_FEATURE_ASYNC (1ull << 1)
