@@ -869,7 +869,9 @@ static bool ask_others(struct cosy_loop *loop, uint32_t slot, uint32_t first, ui
 /* Return true if a call that closes descriptors may wait for one of them. */
 static bool one_lingers(const struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
-	const uint32_t end = cosy_descriptors_end(&loop->fds, first);
+	const uint32_t known = cosy_descriptors_end(&loop->fds, first);
+	/* What only the ring uses is not known here. */
+	const uint32_t end = known > 4 * COSY_CHUNK ? known : 4 * COSY_CHUNK;
 
 	if (first == last)
 		return cosy_connection_lingers(loop, (int)first);
