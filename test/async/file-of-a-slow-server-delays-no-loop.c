@@ -27,16 +27,16 @@ static void reply(int fuse, const struct fuse_in_header *in, int error, const vo
 	CHECK(write(fuse, bytes, out->len) > 0);
 }
 
-/* The root has number 1, and one file with any name has number 2. */
+/* The root has number 1, and one file with any name has number 2, and no size, as files of /proc that can wait. */
 static struct fuse_attr attributes(uint64_t number)
 {
 	return (struct fuse_attr){
-		.ino = number, .nlink = 1, .size = number == 1 ? 0 : 5, .blksize = 4096,
+		.ino = number, .nlink = 1, .blksize = 4096,
 		.mode = number == 1 ? S_IFDIR | 0755 : S_IFREG | 0644,
 	};
 }
 
-/* Serve. A request for attributes, or to read, waits for a byte of @goes_on. */
+/* Serve. A request for attributes, for events, or to read waits for a byte of @goes_on. */
 static void serve(int fuse, int goes_on)
 {
 	static char bytes[FUSE_MIN_READ_BUFFER + (64 << 10)];
@@ -59,6 +59,10 @@ static void serve(int fuse, int goes_on)
 			EQUAL(read(goes_on, &byte, 1), 1);
 			attr.attr = attributes(in->nodeid);
 			reply(fuse, in, 0, &attr, sizeof(attr));
+			break;
+		case FUSE_POLL:
+			EQUAL(read(goes_on, &byte, 1), 1);
+			reply(fuse, in, -ENOSYS, NULL, 0);
 			break;
 		case FUSE_OPEN:
 			reply(fuse, in, 0, &opened, sizeof(opened));

@@ -85,6 +85,32 @@ static void wait_for_connection(bool nonblock)
 	end(client);
 }
 
+/* More than there are threads: one that has data ends, and the others can be cancelled. */
+static void wait_for_many(void)
+{
+	enum { COUNT = 100 };
+	static struct cosy_async ops[COUNT];
+	static char bytes[COUNT];
+	static int fds[COUNT][2];
+
+	for (int i = 0; i < COUNT; i++) {
+		EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds[i]), 0);
+		refuse(fds[i][0]);
+		EQUAL(cosy_async_recv(loop, &ops[i], fds[i][0], &bytes[i], 1, 0), 0);
+	}
+	execute(loop);
+	EQUAL(write(fds[COUNT - 1][1], "a", 1), 1);
+	EQUAL(result_of(loop, &ops[COUNT - 1]), 1);
+	for (int i = 0; i < COUNT - 1; i++) {
+		EQUAL(cosy_cancel(loop, &ops[i]), 0);
+		EQUAL(result_of(loop, &ops[i]), -ECANCELED);
+	}
+	for (int i = 0; i < COUNT; i++) {
+		end(fds[i][0]);
+		end(fds[i][1]);
+	}
+}
+
 int main(void)
 {
 	static int epolls[PATHS];
@@ -95,6 +121,7 @@ int main(void)
 		wait_for_data(nonblock);
 		wait_for_connection(nonblock);
 	}
+	wait_for_many();
 	for (int i = 0; i < PATHS; i++)
 		close(epolls[i]);
 	EQUAL(cosy_loop_destroy(loop), 0);

@@ -18,9 +18,11 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
+#include <linux/magic.h>
 #include <linux/stat.h>
 
 #include "device/sys.h"
@@ -269,6 +271,7 @@ static long get_type(int fd, struct stat *st)
 		return cosy_fd_call(SYS_fstat, fd, (long)st, 0, 0, 0, 0);
 	st->st_mode = stx.stx_mode;
 	st->st_size = (off_t)stx.stx_size;
+	st->st_dev = makedev(stx.stx_dev_major, stx.stx_dev_minor);
 	st->st_rdev = makedev(stx.stx_rdev_major, stx.stx_rdev_minor);
 	return 0;
 }
@@ -282,9 +285,19 @@ int cosy_socket_option(int fd, int option)
 	return value;
 }
 
+/* Return true if a file is on the file system that is mounted at @path, and that has the number @magic. */
+static bool is_on(const struct stat *st, const char *path, long magic)
+{
+	struct statfs fs;
+	struct stat root;
+
+	return !cosy_sys(SYS_stat, (long)path, (long)&root, 0) && root.st_dev == st->st_dev &&
+	       !cosy_sys(SYS_statfs, (long)path, (long)&fs, 0) && fs.f_type == magic;
+}
+
 /*
- * Return true for a file without a size that is not always ready, such as /proc/kmsg: a call on it may wait
- * for ever, and not for a disk.
+ * Return true for a file of the kernel without a size that is not always ready, such as /proc/kmsg: a call on it
+ * may wait for ever, and not for a disk. Others are not polled, because that may ask a server.
  */
 static bool is_polled_file(int fd, const struct stat *st)
 {
@@ -292,7 +305,9 @@ static bool is_polled_file(int fd, const struct stat *st)
 	const short always = POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;
 	struct pollfd poll = { .fd = fd, .events = always };
 
-	return !st->st_size && cosy_fd_poll(&poll) >= 0 && poll.revents != always;
+	return !st->st_size && !major(st->st_dev) &&
+	       (is_on(st, "/proc", PROC_SUPER_MAGIC) || is_on(st, "/sys/kernel/tracing", TRACEFS_MAGIC)) &&
+	       cosy_fd_poll(&poll) >= 0 && poll.revents != always;
 }
 
 int cosy_descriptor_look(struct cosy_descriptor *d, int fd)

@@ -224,7 +224,7 @@ void cosy_timers_expire(struct cosy_loop *loop)
 		if (how != COSY_HOW_SLEEP) {
 			cosy_attempts_flush(loop);
 			/* The program may have changed O_NONBLOCK since the last attempt. */
-			cosy_start_ready(loop, slot, 0);
+			cosy_start_again(loop, slot);
 		} else {
 			cosy_complete(loop, slot, 0);
 		}

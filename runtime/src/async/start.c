@@ -309,15 +309,6 @@ static void try_later(struct cosy_loop *loop, uint32_t slot)
 		finish(loop, slot, err);
 }
 
-/* Return true if a thread waits where epoll cannot. It does not wait as told with O_NONBLOCK. */
-static bool thread_can_wait(const struct cosy_slot *s, int err)
-{
-	/* The file cannot be polled. */
-	if (err == -EPERM)
-		return true;
-	return !s->connecting && s->how != COSY_HOW_SIGNAL && cosy_blocks(s);
-}
-
 /* Let an entry at the head of a list wait for its descriptor. */
 static void start_waiting(struct cosy_loop *loop, uint32_t slot)
 {
@@ -328,10 +319,16 @@ static void start_waiting(struct cosy_loop *loop, uint32_t slot)
 	err = cosy_descriptor_arm(&loop->fds, s->fd);
 	if (!err)
 		return;
-	/* The descriptor was closed. Other errors are those of epoll: it has no memory, or a limit is reached. */
-	if (err == -EBADF)
+	/*
+	 * A poll is repeated, see cosy_start_again(). The descriptor was closed; or the file cannot be polled. Other
+	 * errors are those of epoll: it has no memory, or a limit is reached. A thread would wait there as well,
+	 * but there are few, and their calls cannot be cancelled.
+	 */
+	if (s->list == COSY_LIST_POLL)
+		try_later(loop, slot);
+	else if (err == -EBADF)
 		finish(loop, slot, err);
-	else if (thread_can_wait(s, err))
+	else if (err == -EPERM)
 		call_by_thread(loop, slot, false);
 	else
 		try_later(loop, slot);
@@ -543,6 +540,36 @@ void cosy_start_ready(struct cosy_loop *loop, uint32_t slot, uint32_t events)
 	}
 }
 
+void cosy_start_again(struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_slot *s = &loop->slots.all[slot];
+	struct pollfd poll = { .fd = s->fd };
+	long ready;
+
+	switch ((enum cosy_list)s->list) {
+	case COSY_LIST_POLL:
+		ready = cosy_sys(SYS_poll, (long)loop->page.entries[slot].args[0], 1, 0);
+		if (ready)
+			finish(loop, slot, ready);
+		else
+			try_later(loop, slot);
+		return;
+	case COSY_LIST_IN:
+		poll.events = POLLIN | POLLPRI | POLLRDHUP;
+		break;
+	default:
+		poll.events = POLLOUT;
+		break;
+	}
+	/* These are attempted without an event; others may wait if they are made. */
+	if (!s->connecting && (s->how == COSY_HOW_SEND || s->how == COSY_HOW_CONNECT || s->how == COSY_HOW_SIGNAL))
+		cosy_start_ready(loop, slot, 0);
+	else if (cosy_fd_poll(&poll))
+		cosy_start_ready(loop, slot, (uint32_t)poll.revents);
+	else
+		try_later(loop, slot);
+}
+
 /* The file does not support RWF_NOWAIT: poll it instead. */
 static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 {
@@ -704,7 +731,8 @@ static bool unordered_on_disk(struct cosy_loop *loop, uint32_t slot)
 
 	if (!cosy_has_offset(nr))
 		return false;
-	if (one_buffer(nr))
+	/* With no byte the kernel asks the file system, which may wait, and not with RWF_NOWAIT. */
+	if (one_buffer(nr) && loop->page.entries[slot].args[2])
 		start_attempt(loop, slot);
 	else
 		call_by_thread(loop, slot, true);
@@ -795,12 +823,8 @@ static void start_poll(struct cosy_loop *loop, uint32_t slot)
 	s->state = COSY_SLOT_WAITING;
 	s->done = (uint16_t)poll->events;
 	cosy_descriptor_append(&loop->fds, slot);
-	if (!cosy_descriptor_arm(&loop->fds, s->fd))
-		return;
-	/* epoll cannot wait for it. */
-	cosy_descriptor_remove(&loop->fds, slot);
-	s->done = 0;
-	call_by_thread(loop, slot, false);
+	if (cosy_descriptor_arm(&loop->fds, s->fd))
+		try_later(loop, slot);
 }
 
 static void start_sleep(struct cosy_loop *loop, uint32_t slot)

@@ -28,6 +28,9 @@ void cosy_read_by_thread(struct cosy_loop *loop, uint32_t slot);
 /** cosy_attempted() - continue an entry after its attempt */
 void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *attempt);
 
+/** cosy_start_again() - continue an entry after a short time, without an event */
+void cosy_start_again(struct cosy_loop *loop, uint32_t slot);
+
 /** cosy_start_ready() - continue the entry at the head of a list after epoll has reported events */
 void cosy_start_ready(struct cosy_loop *loop, uint32_t slot, uint32_t events);
 
