@@ -6,6 +6,7 @@
 #include "support/UserFunctions.h"
 
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
@@ -24,6 +25,35 @@ static constexpr StringLiteral Instrumentations[] = {
     "function-instrument", "instrument-function-entry",
     "instrument-function-entry-inlined", "instrument-function-exit",
     "instrument-function-exit-inlined"};
+
+/// Marks a call to which deferBody() gave noinline.
+static constexpr StringLiteral KeptCallAttribute = "cosy-kept-call";
+
+/// LLVM inlines functions that are always inlined also into functions that it
+/// does not optimize. They may contain what a body must not, such as a variable
+/// length array.
+static void keepCalls(Function &Body) {
+  for (Instruction &I : instructions(Body)) {
+    auto *CB = dyn_cast<CallBase>(&I);
+    if (!CB || isa<IntrinsicInst>(CB))
+      continue;
+    CB->removeFnAttr(Attribute::AlwaysInline);
+    if (CB->getAttributes().hasFnAttr(Attribute::NoInline))
+      continue;
+    CB->addFnAttr(Attribute::NoInline);
+    CB->addFnAttr(Attribute::get(CB->getContext(), KeptCallAttribute));
+  }
+}
+
+/// Reverts keepCalls().
+static void releaseCalls(Function &Body) {
+  for (Instruction &I : instructions(Body))
+    if (auto *CB = dyn_cast<CallBase>(&I);
+        CB && CB->getAttributes().hasFnAttr(KeptCallAttribute)) {
+      CB->removeFnAttr(Attribute::NoInline);
+      CB->removeFnAttr(KeptCallAttribute);
+    }
+}
 
 bool canDefer(const Region &R) {
   const Function &Host = *R.Host;
@@ -52,6 +82,7 @@ void deferBody(Region &R) {
     Body.addFnAttr(Kind);
   for (StringRef Kind : Instrumentations)
     Body.removeFnAttr(Kind);
+  keepCalls(Body);
   // The variables belong to the host.
   for (Instruction &I : instructions(Body))
     I.dropDbgRecords();
@@ -62,6 +93,7 @@ BodyDescription resumeBody(Region &R) {
   for (Attribute::AttrKind Kind : Untouched)
     Body.removeFnAttr(Kind);
   Body.removeFnAttr(DeferredAttribute);
+  releaseCalls(Body);
   BodyDescription D = BodyDescription::read(Body);
   R.Name = D.Name;
   R.Loc = Body.getEntryBlock().getTerminator()->getDebugLoc();

@@ -105,6 +105,21 @@ static void dropRun(CallBase &Run) {
   Call->eraseFromParent();
 }
 
+/// Lets regions of functions that were inlined into \p Body run natively within
+/// its compound.
+static void dropRunsIn(Function &Body) {
+  SmallVector<CallBase *, 4> Runs;
+  for (Instruction &I : instructions(Body))
+    if (auto *CB = dyn_cast<CallBase>(&I);
+        CB && CB->getCalledFunction() &&
+        CB->getCalledFunction()->getName() == DeferredRun)
+      Runs.push_back(CB);
+  for (CallBase *Run : Runs) {
+    foldMode(*Run->getArgOperand(0), &Body);
+    dropRun(*Run);
+  }
+}
+
 /// \returns whether \p A comes before \p B in the sources.
 static bool isBefore(const std::unique_ptr<Deferred> &A,
                      const std::unique_ptr<Deferred> &B) {
@@ -119,6 +134,9 @@ static bool isBefore(const std::unique_ptr<Deferred> &A,
 
 void Program::find() {
   removeFromUsedLists(M, [](Constant *C) { return isKeptForLinkStep(*C); });
+  for (Function &F : M)
+    if (isDeferredBody(F))
+      dropRunsIn(F);
   for (Function &F : M) {
     if (!isDeferredBody(F))
       continue;
@@ -153,12 +171,7 @@ void Program::compile(Deferred &D) {
                 [&](const Function &Callee) {
                   return Callee.isDeclaration() || mayInline(Callee);
                 });
-  // Regions in callees run natively within the compound.
-  for (Instruction &I : make_early_inc_range(instructions(Body)))
-    if (auto *CB = dyn_cast<CallInst>(&I);
-        CB && CB->getCalledFunction() &&
-        CB->getCalledFunction()->getName() == DeferredRun)
-      dropRun(*CB);
+  dropRunsIn(Body);
   for (const std::unique_ptr<Deferred> &Other : Regions)
     foldMode(*Other->Descriptor, &Body);
   FAM.invalidate(Body, PreservedAnalyses::none());
