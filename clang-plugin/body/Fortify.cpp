@@ -3,6 +3,7 @@
 #include "body/Fortify.h"
 #include "body/LibraryCalls.h"
 #include "support/Copyable.h"
+#include "support/Markers.h"
 
 #include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -33,12 +34,13 @@ namespace cosy {
 //===----------------------------------------------------------------------===//
 
 static bool inlinesAlways(const CallBase &CB) {
-  const Function *F = CB.getCalledFunction();
+  Function *F = CB.getCalledFunction();
   if (!isa<CallInst>(CB) || !F || F->isDeclaration() || F->isVarArg() ||
       F == CB.getFunction() || !F->hasFnAttribute(Attribute::AlwaysInline))
     return false;
-  return none_of(*F, [](const BasicBlock &BB) {
-    return BB.hasAddressTaken() ||
+  // The compiler inlines functions with regions when these have been made.
+  return none_of(*F, [](BasicBlock &BB) {
+    return BB.hasAddressTaken() || firstMarker(BB) ||
            any_of(BB, [](const Instruction &I) { return whyNotCopyable(I); });
   });
 }
