@@ -115,12 +115,14 @@ static void addReplaceable(Function &Body, ArrayRef<Function *> New) {
 }
 
 /// \returns true if later passes add calls of the program's functions to \p F,
-/// for instance with -finstrument-functions.
+/// for instance with -finstrument-functions, or room where the program puts its
+/// own code while it runs.
 static bool isInstrumented(const Function &F) {
   return any_of(F.getAttributes().getFnAttrs(), [](Attribute A) {
     return A.isStringAttribute() &&
            (A.getKindAsString().contains("instrument") ||
             A.getKindAsString().starts_with("xray-") ||
+            A.getKindAsString().starts_with("patchable-function") ||
             A.getKindAsString() == "fentry-call");
   });
 }
