@@ -201,9 +201,13 @@ static Value *expandBitReverse(IRBuilder<> &B, Value *V) {
 static void lowerIntrinsics(Function &F) {
   SmallVector<IntrinsicInst *, 16> Intrinsics;
   for (BasicBlock &BB : F)
-    for (Instruction &I : BB)
+    for (Instruction &I : BB) {
+      // When launder and strip are their operands, accesses of different groups
+      // have the same address.
+      I.setMetadata(LLVMContext::MD_invariant_group, nullptr);
       if (auto *II = dyn_cast<IntrinsicInst>(&I))
         Intrinsics.push_back(II);
+    }
   IntrinsicLowering IL(F.getDataLayout());
   for (IntrinsicInst *I : Intrinsics) {
     if (auto *WO = dyn_cast<WithOverflowInst>(I)) {

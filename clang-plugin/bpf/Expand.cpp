@@ -165,6 +165,8 @@ static void expandMemory(MemIntrinsic &MI) {
 
 void expandForBpf(Function &F) {
   for (Instruction &I : make_early_inc_range(instructions(F))) {
+    // See LegalizePass: launder and strip become their operands.
+    I.setMetadata(LLVMContext::MD_invariant_group, nullptr);
     auto *CI = dyn_cast<CallInst>(&I);
     if (!CI || !CI->getCalledFunction())
       continue;
