@@ -101,7 +101,7 @@ static inline int execute(const struct loop *loop)
 		if ((unsigned long long)ret >> 32 != COSY_ASYNC_ENTERED >> 32)
 			return -1000;
 		n = (unsigned int)ret;
-		done += n;
+		done += n & ~COSY_ASYNC_MORE;
 	} while (done < COSY_ASYNC_MAX_DONE &&
 		 (n || loop->page->more || loop->page->submit_head != loop->tail));
 	return (int)returned("execute", done);

@@ -93,7 +93,7 @@ static inline int ring_execute(const struct ring *ring)
 		if ((unsigned long long)ret >> 32 != COSY_ASYNC_ENTERED >> 32)
 			return -1000;
 		n = (unsigned int)ret;
-		done += n;
+		done += n & ~COSY_ASYNC_MORE;
 	} while (!ring->page->ngiven && (n || ring->page->calls_head != ring->calls_tail ||
 					 ring->page->receives_head != ring->receives_tail));
 	return (int)returned("ring_execute", done);
