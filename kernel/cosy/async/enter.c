@@ -485,7 +485,7 @@ static void cosy_loop_give_back(struct cosy_loop *loop)
 			continue;
 		cond_resched();
 		/* The process needs nothing any more. It may close as many copies as it had. */
-		if (fatal_signal_pending(current))
+		if (fatal_signal_pending(current) && task_tgid(current) == loop->pid)
 			break;
 	}
 	/* Wake the sleeper and the pollers: they cannot enter to learn this. */
