@@ -33,11 +33,14 @@
 
 /*
  * Return true if the flags of a call say that it must not wait. Sending urgent data may wait.
- * Sockets that have no queue of errors ignore MSG_ERRQUEUE, and wait for data.
+ * Sockets that have no urgent data, or no queue of errors, may ignore MSG_OOB or MSG_ERRQUEUE, and
+ * wait for data.
  */
 static bool cosy_call_is_dontwait(const struct socket *socket, u64 flags, bool receives)
 {
-	if (flags & MSG_DONTWAIT || (receives && flags & MSG_OOB))
+	if (flags & MSG_DONTWAIT)
+		return true;
+	if (receives && flags & MSG_OOB && (!socket || socket->type == SOCK_STREAM))
 		return true;
 	if (!receives || !(flags & MSG_ERRQUEUE))
 		return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Flags with which calls wait natively: MSG_OOB, which never waits only when it receives;
+ * Flags with which calls wait natively: MSG_OOB, which never waits only when a stream receives;
  * MSG_FASTOPEN, which waits for the connection; and MSG_ERRQUEUE, where the socket has no queue of
  * errors. Compounds of a loop wait, too.
  */
@@ -61,6 +61,36 @@ static void urgent(void)
 		close(sv[0]);
 		close(sv[1]);
 	}
+	destroy(&loop);
+}
+
+/* UDP ignores MSG_OOB. */
+static void urgent_datagram(void)
+{
+	struct sockaddr_in name = { .sin_family = AF_INET };
+	int in = socket(AF_INET, SOCK_DGRAM, 0), out = socket(AF_INET, SOCK_DGRAM, 0);
+	static __u64 frame[NREGS + 1];
+	socklen_t size = sizeof(name);
+	struct loop loop;
+	char byte = 0;
+
+	if (bind(in, (struct sockaddr *)&name, size) ||
+	    getsockname(in, (struct sockaddr *)&name, &size) ||
+	    connect(out, (struct sockaddr *)&name, size))
+		die("connect");
+	create(&loop, 64);
+	frame[FD] = (__u64)in;
+	frame[BUF] = (uintptr_t)&byte;
+	frame[SIZE] = 1;
+	start(&loop, 0, LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, MSG_OOB), EXIT(1)), frame, 0, 0);
+	check(go(&loop, 0) == 0, "a receive of urgent data waits for a datagram");
+	if (send(out, "x", 1, 0) != 1)
+		die("send");
+	check(go(&loop, 1) == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == 1 &&
+		      frame[GOT] == 1 && byte == 'x',
+	      "and gets it: %lld", (long long)frame[GOT]);
+	close(in);
+	close(out);
 	destroy(&loop);
 }
 
@@ -175,6 +205,7 @@ int main(void)
 {
 	device = open_device();
 	urgent();
+	urgent_datagram();
 	errors();
 	opening();
 	return finish();
