@@ -127,6 +127,15 @@ static bool isInstrumented(const Function &F) {
   });
 }
 
+/// \returns true if the compiler makes no calls of builtin functions from code
+/// of \p Host that it may not make from code of \p Callee.
+static bool keepsNoBuiltins(const Function &Host, const Function &Callee) {
+  return Host.hasFnAttribute("no-builtins") ||
+         all_of(Callee.getAttributes().getFnAttrs(), [&](Attribute A) {
+           return !isNoBuiltin(A) || Host.hasFnAttribute(A.getKindAsString());
+         });
+}
+
 bool canContain(const Function &Host, const Function &Callee,
                 unsigned MaxInstructions) {
   return !Callee.isDeclaration() && !isInstrumented(Callee) &&
@@ -136,8 +145,9 @@ bool canContain(const Function &Host, const Function &Callee,
          !Callee.hasFnAttribute(Attribute::ReturnsTwice) &&
          Callee.getInstructionCount() <= MaxInstructions &&
          (Callee.hasFnAttribute(Attribute::AlwaysInline) ||
-          Callee.hasFnAttribute(Attribute::OptimizeNone) ==
-              Host.hasFnAttribute(Attribute::OptimizeNone)) &&
+          (Callee.hasFnAttribute(Attribute::OptimizeNone) ==
+               Host.hasFnAttribute(Attribute::OptimizeNone) &&
+           keepsNoBuiltins(Host, Callee))) &&
          AttributeFuncs::areInlineCompatible(Host, Callee);
 }
 

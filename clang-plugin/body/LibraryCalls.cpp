@@ -96,6 +96,11 @@ bool asCallOf(Function &F, CallBase &Call,
   return Does;
 }
 
+bool isNoBuiltin(Attribute A) {
+  return A.isStringAttribute() &&
+         A.getKindAsString().starts_with("no-builtin");
+}
+
 /// \returns true if \p Caller was compiled with -fno-builtin, or with
 /// -fno-builtin-NAME for a function that the plugin knows.
 static bool hasOwnFunctions(const Function &Caller) {

@@ -125,6 +125,9 @@ static Function *declareThunk(const Function &Host, const Function &Body,
   for (StringRef Kind : {"target-cpu", "target-features", "tune-cpu"})
     if (Body.hasFnAttribute(Kind))
       Thunk->addFnAttr(Body.getFnAttribute(Kind));
+  for (Attribute A : Body.getAttributes().getFnAttrs())
+    if (isNoBuiltin(A))
+      Thunk->addFnAttr(A);
   for (StringRef Kind : {"frame-pointer", "no-trapping-math",
                          AutoAttribute.data(), TerminateAttribute.data()})
     if (Host.hasFnAttribute(Kind))
