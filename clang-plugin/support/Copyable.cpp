@@ -165,18 +165,54 @@ const char *whyNotMovable(const Instruction &I) {
   }
 }
 
-/// \returns true if \p Statement defines a symbol. Local labels are numbers,
-/// and may exist several times. %= makes a name unique.
-static bool definesSymbol(StringRef Statement) {
+/// %= in inline assembly, which makes a name unique.
+static constexpr StringLiteral UniqueNumber = "${:uid}";
+
+/// \returns the name of a symbol or an instruction at the beginning of
+/// \p Statement, which it removes.
+static StringRef takeName(StringRef &Statement) {
+  Statement = Statement.ltrim();
+  size_t Size = 0;
   while (true) {
-    StringRef Name = Statement.ltrim().take_while(
-        [](char C) { return isAlnum(C) || C == '_' || C == '.' || C == '$'; });
-    Statement = Statement.ltrim().drop_front(Name.size());
-    if (Name.empty() || !Statement.consume_front(":"))
-      return false;
-    if (!all_of(Name, isDigit))
-      return true;
+    StringRef Rest = Statement.drop_front(Size);
+    if (Rest.starts_with(UniqueNumber))
+      Size += UniqueNumber.size();
+    else if (!Rest.empty() &&
+             (isAlnum(Rest[0]) || StringRef("_.$").contains(Rest[0])))
+      ++Size;
+    else
+      break;
   }
+  StringRef Name = Statement.take_front(Size);
+  Statement = Statement.drop_front(Size).ltrim();
+  return Name;
+}
+
+/// \returns true if the symbol \p Name exists once. Local labels are numbers,
+/// and may exist several times.
+static bool isUniqueSymbol(StringRef Name) {
+  return Name != "." && !all_of(Name, isDigit) && !Name.contains(UniqueNumber);
+}
+
+/// \returns why the \p Statement of inline assembly must exist once, or null.
+static const char *whyUnique(StringRef Statement) {
+  constexpr const char *DefinesSymbol = "inline assembly that defines a symbol";
+  StringRef Name = takeName(Statement);
+  for (; Statement.consume_front(":"); Name = takeName(Statement))
+    if (isUniqueSymbol(Name))
+      return DefinesSymbol;
+  if (Statement.starts_with("=") && isUniqueSymbol(Name))
+    return DefinesSymbol;
+  std::string Directive = Name.lower();
+  if (is_contained({".set", ".equ", ".equiv"}, Directive) &&
+      isUniqueSymbol(takeName(Statement)))
+    return DefinesSymbol;
+  if (is_contained({".section", ".pushsection", ".previous", ".subsection",
+                    ".text", ".data", ".bss", ".rodata", ".tdata", ".tbss",
+                    ".data.rel", ".data.rel.ro", ".eh_frame"},
+                   Directive))
+    return "inline assembly that adds to another section";
+  return nullptr;
 }
 
 /// \returns why \p I is inline assembly that must exist once, or null.
@@ -187,13 +223,9 @@ static const char *whyUnique(const Instruction &I) {
     return nullptr;
   SmallVector<StringRef, 8> Statements;
   SplitString(Asm->getAsmString(), Statements, "\n;");
-  for (StringRef S : Statements) {
-    if (definesSymbol(S))
-      return "inline assembly that defines a symbol";
-    StringRef Directive = S.ltrim().take_until(isSpace);
-    if (Directive == ".section" || Directive == ".pushsection")
-      return "inline assembly that adds to another section";
-  }
+  for (StringRef S : Statements)
+    if (const char *Why = whyUnique(S))
+      return Why;
   return nullptr;
 }
 
