@@ -428,6 +428,9 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
   bool CallsCount = Supported && (Options.Auto || Options.Defer);
   if (CallsCount)
     markOwnCalls(M, Options.OwnFunctions);
+  // Regions of other files may take such functions in.
+  if (Supported && Options.Defer)
+    markSameEverywhere(M);
   if (Supported && Options.Auto && Options.Defer)
     deferToLinkStep(M);
   if (!Options.BatchCheck && !M.getNamedGlobal("llvm.global.annotations") &&
@@ -454,6 +457,7 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
   findCallees(M);
   markFunctionsThatSeeCallers(M);
   prepareUnreached(M);
+  markSameEverywhere(M);
   preferExternalDefinitions(M);
   bool Changed = Regions.compileFunctions();
   Changed |= addCoverage(M, MAM);

@@ -67,16 +67,28 @@ static bool hasOptions(const Instruction &I) {
          (F->getName() == StartWithMarker || F->getName() == StartNativeMarker);
 }
 
+/// An attribute of functions whose definitions in other files are the same.
+static constexpr StringLiteral SameEverywhereAttribute = "cosy-same-everywhere";
+
+void markSameEverywhere(Module &M) {
+  for (Function &F : M)
+    if (F.hasLinkOnceODRLinkage() || F.hasWeakODRLinkage() ||
+        (F.hasAvailableExternallyLinkage() && F.getName().starts_with("_Z")))
+      F.addFnAttr(SameEverywhereAttribute);
+}
+
 bool mayBeInterposed(const Function &F) {
   if (F.isInterposable())
     return true;
   if (F.hasFnAttribute(Attribute::AlwaysInline))
     return false;
   // C++ requires that all definitions of an inline function are the same, and
-  // ThinLTO copies one. Those of C99 are marked.
+  // ThinLTO copies functions of any kind. Those of C99 are marked.
   bool IsElsewhere = F.hasAvailableExternallyLinkage();
-  bool AreAllTheSame = F.hasLinkOnceODRLinkage() || F.hasWeakODRLinkage() ||
-                       (IsElsewhere && !F.hasFnAttribute(NotInlinedAttribute));
+  bool AreAllTheSame =
+      F.hasLinkOnceODRLinkage() || F.hasWeakODRLinkage() ||
+      (IsElsewhere && !F.hasFnAttribute(NotInlinedAttribute) &&
+       (F.isDSOLocal() || F.hasFnAttribute(SameEverywhereAttribute)));
   if (AreAllTheSame && !F.hasFnAttribute(Attribute::NoInline))
     return false;
   return IsElsewhere || !F.isDSOLocal();

@@ -25,6 +25,10 @@ void answerConstantTests(llvm::Function &F);
 /// library's.
 bool mayBeInterposed(const llvm::Function &F);
 
+/// Marks the inline functions of C++ for mayBeInterposed(), because ThinLTO
+/// changes their linkage. Must be called in the compile step.
+void markSameEverywhere(llvm::Module &M);
+
 /// \returns true if only an object that is loaded with \p F, which is a shared
 /// library's, can define the function that native code calls. libcosy finds
 /// out.
