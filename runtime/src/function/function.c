@@ -28,6 +28,7 @@
 #include "device/export.h"
 #include "device/message.h"
 #include "device/options.h"
+#include "device/signals.h"
 #include "device/sys.h"
 #include "function/counters.h"
 #include "function/hooks.h"
@@ -93,6 +94,7 @@ struct binding {
  * @bindings: newest first
  * @place:    where it runs
  * @bound:    it has been bound at least once
+ * @settled:  key_of() a call that stays native until programs or bindings change
  * @explained: the message was printed that an argument is not from cosy_malloc()
  * @native_calls: @native_cycles: calls timed natively
  * @kernel_calls: @kernel_cycles: calls timed in the kernel
@@ -108,6 +110,7 @@ struct state {
 	enum place place;
 	bool bound;
 	bool explained;
+	uint64_t settled;
 	uint64_t native_calls;
 	uint64_t native_cycles;
 	uint64_t kernel_calls;
@@ -241,6 +244,7 @@ static void load(struct state *state, struct cosy_segment *segment)
 		return;
 	}
 	pthread_mutex_lock(&state->lock);
+	__atomic_store_n(&state->settled, 0, __ATOMIC_RELAXED);
 	program->next = state->programs;
 	__atomic_store_n(&state->programs, program, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&state->lock);
@@ -299,6 +303,7 @@ static void binding_free(struct binding *binding)
 static void release(struct state *state, const struct cosy_segment *segment)
 {
 	pthread_mutex_lock(&state->lock);
+	__atomic_store_n(&state->settled, 0, __ATOMIC_RELAXED);
 	for (struct binding **at = &state->bindings; *at;) {
 		struct binding *binding = *at;
 
@@ -512,12 +517,42 @@ static struct program *program_for(const struct state *state,
 	return NULL;
 }
 
+/* Return true if consider() gives the same answer until programs or bindings change. */
+static bool is_settled(const struct state *state, const struct program *program,
+		       uint64_t handle, uint32_t number)
+{
+	const struct binding *binding;
+
+	if (!program)
+		return true;
+	if (state->place != PLACE_KERNEL)
+		return false;
+	binding = binding_find(state, handle, number,
+			       (uintptr_t)program->segment->base);
+	if (binding)
+		return !binding->trial;
+	return stack_size(state->function) && program->groups == STACK_GROUPS;
+}
+
 /*
  * On the run path
  */
 
+/* Return the number of the first pointer that is not into a segment, or the number of arguments. */
+static uint32_t foreign_argument(const struct cosy_function *function,
+				 const uint64_t *args)
+{
+	uint32_t i;
+
+	for (i = 0; i < function->nargs; i++)
+		if (function->pointers >> i & 1 && args[i] &&
+		    !cosy_segment_of((const void *)args[i]))
+			break;
+	return i;
+}
+
 /* Print once why a function does not run in the kernel, although COSY_FUNCTIONS=kernel. */
-static void explain_argument(struct state *state, const uint64_t *args)
+static void explain_argument(struct state *state, uint32_t foreign)
 {
 	const struct cosy_function *function = state->function;
 	struct cosy_number line, argument;
@@ -525,20 +560,52 @@ static void explain_argument(struct state *state, const uint64_t *args)
 	if (!cosy_options().debug &&
 	    cosy_options().functions != COSY_FUNCTIONS_KERNEL)
 		return;
+	if (!__atomic_exchange_n(&state->explained, true, __ATOMIC_RELAXED))
+		cosy_message(function->file, ":",
+			     cosy_number(&line, function->line), ": function ",
+			     function->name, " runs natively: argument ",
+			     cosy_number(&argument, foreign + 1),
+			     " is not from cosy_malloc()", NULL);
+}
+
+/* Identify a region and the segment of its pointers by one word; 0 if that is not possible. */
+static uint64_t key_of(const struct cosy_function *function,
+		       const uint64_t *args, uint64_t handle)
+{
+	enum { BITS = 15 };	/* of an address, without those in a segment */
+	uint64_t segment = 0;
+
 	for (uint32_t i = 0; i < function->nargs; i++) {
-		if (!(function->pointers >> i & 1) || !args[i] ||
-		    cosy_segment_of((const void *)args[i]))
+		uint64_t of = args[i] >> 32;
+
+		if (!(function->pointers >> i & 1) || !args[i])
 			continue;
-		if (!__atomic_exchange_n(&state->explained, true,
-					 __ATOMIC_RELAXED))
-			cosy_message(function->file, ":",
-				     cosy_number(&line, function->line),
-				     ": function ", function->name,
-				     " runs natively: argument ",
-				     cosy_number(&argument, i + 1),
-				     " is not from cosy_malloc()", NULL);
-		return;
+		if (!of || of >> BITS || (segment && segment != of))
+			return 0;
+		segment = of;
 	}
+	/* Handles are successive, so they differ in what remains of them. */
+	return segment ? handle << BITS | segment : 0;
+}
+
+/*
+ * Take the lock of a function. Otherwise a signal handler that calls fork(), or leaves by
+ * siglongjmp(), would wait for it, or leave it locked, for ever. SIGSYS stays possible: where a
+ * filter raises it for a call, it would kill if it was blocked.
+ */
+static bool try_lock(struct state *state, uint64_t *mask)
+{
+	*mask = cosy_signals_block(~((uint64_t)1 << (SIGSYS - 1)));
+	if (!pthread_mutex_trylock(&state->lock))
+		return true;
+	cosy_signals_restore(*mask);
+	return false;
+}
+
+static void unlock(struct state *state, uint64_t mask)
+{
+	pthread_mutex_unlock(&state->lock);
+	cosy_signals_restore(mask);
 }
 
 /* Return the CALL that ends at @pc, or NULL if it is another operation. */
@@ -590,9 +657,10 @@ static bool upcall(const struct cosy_region *region, struct cosy_counts *counts,
 {
 	const struct cosy_op *op = call_before(region, run->pc);
 	const struct cosy_op *ops;
-	uint64_t args[COSY_MAX_ARGS], begin;
+	uint64_t args[COSY_MAX_ARGS], begin, key, mask;
+	bool in_kernel = false, native_trial;
 	struct program *program;
-	bool in_kernel = false;
+	uint32_t foreign;
 	struct state *state;
 
 	if (!op || op->c != run->value)
@@ -601,37 +669,46 @@ static bool upcall(const struct cosy_region *region, struct cosy_counts *counts,
 	if (!state)
 		return false;
 	__atomic_fetch_add(&state->calls, 1, __ATOMIC_RELAXED);
-	if (__atomic_load_n(&state->place, __ATOMIC_RELAXED) == PLACE_NATIVE ||
-	    pthread_mutex_trylock(&state->lock))
+	if (__atomic_load_n(&state->place, __ATOMIC_RELAXED) == PLACE_NATIVE)
 		return false;
 	arguments(op, frame, args);
+	foreign = foreign_argument(state->function, args);
+	if (foreign < state->function->nargs) {
+		explain_argument(state, foreign);
+		return false;
+	}
+	/* Not the calls for the lock each time. */
+	key = key_of(state->function, args, run->handle);
+	if ((key && __atomic_load_n(&state->settled, __ATOMIC_RELAXED) == key) ||
+	    !try_lock(state, &mask))
+		return false;
 	program = program_for(state, args);
 	if (program)
 		in_kernel = consider(state, program, run->handle,
 				     (uint32_t)op->imm);
-	pthread_mutex_unlock(&state->lock);
-	if (!program)
-		explain_argument(state, args);
+	native_trial = program && state->place == PLACE_NATIVE_TRIAL;
+	if (!in_kernel && is_settled(state, program, run->handle, (uint32_t)op->imm))
+		__atomic_store_n(&state->settled, key, __ATOMIC_RELAXED);
+	unlock(state, mask);
 	if (in_kernel) {
 		ops = (const void *)((const struct cosy_header *)region->image +
 				     1);
 		run->pc = (uint32_t)(op - ops);
 		return true;
 	}
-	if (!program ||
-	    __atomic_load_n(&state->place, __ATOMIC_RELAXED) != PLACE_NATIVE_TRIAL)
+	if (!native_trial)
 		return false;
 
 	begin = cycles();
 	run_natively(region, counts, frame, op->c);
 	begin = cycles() - begin;
-	if (pthread_mutex_trylock(&state->lock))
+	if (!try_lock(state, &mask))
 		return true;
 	state->native_calls++;
 	state->native_cycles += begin;
 	if (state->native_calls >= TRIALS && state->place == PLACE_NATIVE_TRIAL)
 		state->place = PLACE_KERNEL_TRIAL;
-	pthread_mutex_unlock(&state->lock);
+	unlock(state, mask);
 	return true;
 }
 

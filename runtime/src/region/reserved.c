@@ -20,7 +20,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/cosy.h>
-#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,6 +28,7 @@
 #include "device/device.h"
 #include "device/message.h"
 #include "device/options.h"
+#include "device/signals.h"
 #include "device/sys.h"
 #include "region/region.h"
 #include "region/reserved.h"
@@ -417,12 +417,6 @@ static void make(const struct cosy_region *region, void *memory,
 		    NULL);
 }
 
-static void restore_signals(uint64_t mask)
-{
-	cosy_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
-		  sizeof(mask), 0, 0);
-}
-
 struct cosy_reserved *cosy_reserved_get(struct cosy_region *region,
 					uint32_t executor,
 					struct cosy_diag *diag)
@@ -432,21 +426,20 @@ struct cosy_reserved *cosy_reserved_get(struct cosy_region *region,
 	char *memory = (char *)state - COSY_RESERVED_EMPTY;
 	struct cosy_reserved *reserved;
 
-	uint64_t all = ~0ull, mask;
+	uint64_t mask;
 	bool valid;
 
 	diag->reason = NULL;
 	if (!tag)
 		return state;
 	/* A handler that leaves by siglongjmp() would leave the region claimed. */
-	cosy_sys6(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask,
-		  sizeof(mask), 0, 0);
+	mask = cosy_signals_block(~0ull);
 	if (tag != COSY_RESERVED_EMPTY ||
 	    !__atomic_compare_exchange_n(&region->state, &state,
 					 (void *)(memory + COSY_RESERVED_CLAIMED),
 					 false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED)) {
-		restore_signals(mask);
+		cosy_signals_restore(mask);
 		return NULL;
 	}
 	/* If it is invalid, it stays claimed, and runs natively. */
@@ -456,7 +449,7 @@ struct cosy_reserved *cosy_reserved_get(struct cosy_region *region,
 		__atomic_store_n(&region->state, (void *)memory,
 				 __ATOMIC_RELEASE);
 	}
-	restore_signals(mask);
+	cosy_signals_restore(mask);
 	if (!valid)
 		return NULL;
 	reserved = (struct cosy_reserved *)memory;
