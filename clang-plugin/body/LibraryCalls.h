@@ -62,8 +62,8 @@ bool isReserved(llvm::StringRef Name);
 /// inlining, which loses the last property.
 void markOwnCalls(llvm::Module &M, llvm::ArrayRef<std::string> Own);
 
-/// \returns true if \p A forbids the compiler to make calls of some functions of
-/// the C library.
+/// \returns true if \p A forbids the compiler to make calls of some functions
+/// of the C library.
 bool isNoBuiltin(llvm::Attribute A);
 
 /// \returns true if \p V is the address of errno. A program that defines the
