@@ -488,7 +488,7 @@ static void fixAccess(Instruction &I) {
 }
 
 /// \returns true if simplification could compute \p I with another result than
-/// the processor, or remove its trap.
+/// the processor, or move or remove its trap.
 static bool dependsOnProcessor(const Instruction &I) {
   if (I.isIntDivRem()) {
     auto *By = dyn_cast<ConstantInt>(I.getOperand(1));
@@ -496,20 +496,18 @@ static bool dependsOnProcessor(const Instruction &I) {
   }
   bool IsFloat = I.getType()->isFPOrFPVectorTy() || isa<FPToSIInst>(I) ||
                  isa<FPToUIInst>(I);
-  return IsFloat && (isa<BinaryOperator>(I) || isa<CastInst>(I)) &&
-         all_of(I.operands(), [](const Use &U) { return isa<Constant>(U); });
+  return IsFloat && (isa<BinaryOperator>(I) || isa<CastInst>(I));
 }
 
-/// Hides the last operand of \p I, and uses the result, so that \p I is not
-/// removed.
+/// Hides the last operand of \p I, and uses the result at once, so that \p I is
+/// computed here, also if only some paths use the result, or none.
 static void fixResult(Instruction &I) {
   hideValue(I.getOperandUse(I.getNumOperands() - 1));
   BasicBlock &Entry = I.getFunction()->getEntryBlock();
   IRBuilder<> AtEntry(&*Entry.getFirstInsertionPt());
-  if (I.use_empty())
-    IRBuilder<>(I.getNextNode())
-        .CreateStore(&I, AtEntry.CreateAlloca(I.getType()),
-                     /*isVolatile=*/true);
+  IRBuilder<>(I.getNextNode())
+      .CreateStore(&I, AtEntry.CreateAlloca(I.getType()),
+                   /*isVolatile=*/true);
 }
 
 PreservedAnalyses DefineValuesPass::runOnBody(Function &Body,
