@@ -44,6 +44,9 @@ namespace cosy {
 /// is the maximum offset of an instruction, and less than the unmapped ends.
 constexpr int64_t Near = 32767;
 
+/// The alignment of the stack's ends, as cosy/function.h says.
+constexpr Align StackAlign = Align::Constant<16>();
+
 static Use *pointerUse(Instruction &I) {
   if (auto *L = dyn_cast<LoadInst>(&I))
     return &L->getOperandUse(LoadInst::getPointerOperandIndex());
@@ -187,22 +190,26 @@ void Confine::placeLocals() {
   if (Locals.empty())
     return;
   uint64_t Size = 0;
+  Align Largest = StackAlign;
   SmallVector<uint64_t, 8> At;
   for (AllocaInst *AI : Locals) {
+    Largest = std::max(Largest, AI->getAlign());
     Size = alignTo(Size, AI->getAlign());
     At.push_back(Size);
     Size += AI->getAllocationSize(DL)->getFixedValue();
   }
-  Size = alignTo(Size, 16);
-  Out.Stack = Size;
+  Size = alignTo(Size, StackAlign);
+  Out.Stack = Size + Largest.value() - StackAlign.value();
   IRBuilder<> B(Entry);
   Value *Low = load(B, offsetof(cosy_function_ctx, stack), "stack");
   Value *High = load(B, offsetof(cosy_function_ctx, stack_end), "stack.end");
-  trapIf(B.CreateICmpULT(B.CreateSub(High, Low), B.getInt64(Size)), Entry,
+  trapIf(B.CreateICmpULT(B.CreateSub(High, Low), B.getInt64(Out.Stack)), Entry,
          COSY_FUNCTION_STACK, nullptr);
   B.SetInsertPoint(Entry);
-  Value *Base =
-      B.CreateIntToPtr(B.CreateSub(High, B.getInt64(Size)), B.getPtrTy());
+  Value *First = B.CreateSub(High, B.getInt64(Size));
+  if (Largest > StackAlign)
+    First = B.CreateAnd(First, -Largest.value());
+  Value *Base = B.CreateIntToPtr(First, B.getPtrTy());
   for (auto [AI, Offset] : zip(Locals, At)) {
     AI->replaceAllUsesWith(B.CreateConstGEP1_64(B.getInt8Ty(), Base, Offset));
     AI->eraseFromParent();

@@ -18,6 +18,9 @@ using namespace llvm;
 
 namespace cosy {
 
+/// The alignment of the copy of the constants, as cosy/function.h says.
+constexpr Align DataAlign = Align::Constant<64>();
+
 /// Collects all constants that the program reads, and those that they point to.
 void Confine::collectConstants() {
   SmallVector<Constant *, 8> Globals;
@@ -48,8 +51,16 @@ void Confine::collectConstants() {
   }
   uint64_t At = 0;
   for (GlobalVariable *GV : Constants) {
-    At = alignTo(
-        At, GV->getAlign().value_or(DL.getPrefTypeAlign(GV->getValueType())));
+    Align Own =
+        GV->getAlign().value_or(DL.getPrefTypeAlign(GV->getValueType()));
+    if (Own > DataAlign)
+      reportError(P, nullptr,
+                  "in a COSY_FUNCTION: '" + GV->getName() + "' is aligned to " +
+                      Twine(Own.value()) +
+                      " bytes, and its copy in the segment to at most " +
+                      Twine(DataAlign.value()) +
+                      "; give it a smaller alignment");
+    At = alignTo(At, Own);
     Place[GV] = At;
     At += DL.getTypeAllocSize(GV->getValueType());
   }

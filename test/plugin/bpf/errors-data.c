@@ -27,3 +27,10 @@ COSY_FUNCTION int finds(const char *s)
 		n += !strcmp(s, *p) || *p == names[1];
 	return n;
 }
+
+static const _Alignas(128) unsigned char wide[128] = { 1, 2, 3 };
+
+COSY_FUNCTION int reads_wide(int n) // expected-error {{'wide' is aligned to 128 bytes, and its copy in the segment to at most 64; give it a smaller alignment}}
+{
+	return wide[n & 127];
+}
