@@ -60,8 +60,9 @@ static Use *pointerUse(Instruction &I) {
 }
 
 /// Atomic loads and stores of x86-64 are plain ones, except sequentially
-/// consistent stores. Other atomic operations of register size may have any
-/// alignment.
+/// consistent stores. Those are exchanges, or are followed by a fence if BPF
+/// has no exchange of their type. Other atomic operations of register size may
+/// have any alignment.
 void Confine::lowerAtomics() {
   for (Instruction &I : make_early_inc_range(instructions(P))) {
     if (auto *L = dyn_cast<LoadInst>(&I)) {
@@ -71,8 +72,11 @@ void Confine::lowerAtomics() {
       }
       L->setAlignment(DL.getABITypeAlign(L->getType()));
     } else if (auto *S = dyn_cast<StoreInst>(&I)) {
-      if (S->getOrdering() == AtomicOrdering::SequentiallyConsistent &&
-          S->getValueOperand()->getType()->getPrimitiveSizeInBits() >= 32) {
+      Type *Ty = S->getValueOperand()->getType();
+      bool IsOrdered =
+          S->getOrdering() == AtomicOrdering::SequentiallyConsistent &&
+          S->getSyncScopeID() == SyncScope::System;
+      if (IsOrdered && (Ty->isIntegerTy(32) || Ty->isIntegerTy(64))) {
         IRBuilder<> B(S);
         B.CreateAtomicRMW(AtomicRMWInst::Xchg, S->getPointerOperand(),
                           S->getValueOperand(), MaybeAlign(),
@@ -84,10 +88,16 @@ void Confine::lowerAtomics() {
         S->setAtomic(AtomicOrdering::NotAtomic);
         S->setVolatile(true);
       }
-      S->setAlignment(DL.getABITypeAlign(S->getValueOperand()->getType()));
-    } else if (isa<FenceInst>(I)) {
-      // Volatile accesses keep their order.
-      I.eraseFromParent();
+      S->setAlignment(DL.getABITypeAlign(Ty));
+      if (IsOrdered)
+        IRBuilder<>(S->getNextNode())
+            .CreateFence(AtomicOrdering::SequentiallyConsistent);
+    } else if (auto *F = dyn_cast<FenceInst>(&I)) {
+      // The processor keeps the order of volatile accesses, except that of a
+      // store and a later load.
+      if (F->getOrdering() != AtomicOrdering::SequentiallyConsistent ||
+          F->getSyncScopeID() != SyncScope::System)
+        I.eraseFromParent();
     }
   }
 }
@@ -213,6 +223,25 @@ void Confine::placeLocals() {
   for (auto [AI, Offset] : zip(Locals, At)) {
     AI->replaceAllUsesWith(B.CreateConstGEP1_64(B.getInt8Ty(), Base, Offset));
     AI->eraseFromParent();
+  }
+}
+
+/// BPF has no fence. An atomic exchange is one on x86-64, here of a variable on
+/// the kernel's stack.
+void Confine::lowerFences() {
+  AllocaInst *Variable = nullptr;
+  for (Instruction &I : make_early_inc_range(instructions(P))) {
+    if (!isa<FenceInst>(I))
+      continue;
+    if (!Variable) {
+      IRBuilder<> B(&*P.getEntryBlock().getFirstInsertionPt());
+      Variable = B.CreateAlloca(B.getInt64Ty());
+      B.CreateStore(B.getInt64(0), Variable);
+    }
+    IRBuilder<> B(&I);
+    B.CreateAtomicRMW(AtomicRMWInst::Xchg, Variable, B.getInt64(0),
+                      MaybeAlign(), AtomicOrdering::SequentiallyConsistent);
+    I.eraseFromParent();
   }
 }
 

@@ -38,6 +38,7 @@ public:
     guard();
     placeConstants();
     placeLocals();
+    lowerFences();
     boundLoops(P, Entry, Zero);
     translate();
     lowerTraps();
@@ -56,6 +57,7 @@ private:
   void guard();
   void placeConstants();
   void placeLocals();
+  void lowerFences();
   llvm::Value *translated(llvm::Value *Base);
   void translate();
   void lowerTraps();
