@@ -97,8 +97,7 @@ bool asCallOf(Function &F, CallBase &Call,
 }
 
 bool isNoBuiltin(Attribute A) {
-  return A.isStringAttribute() &&
-         A.getKindAsString().starts_with("no-builtin");
+  return A.isStringAttribute() && A.getKindAsString().starts_with("no-builtin");
 }
 
 /// \returns true if \p Caller was compiled with -fno-builtin, or with
