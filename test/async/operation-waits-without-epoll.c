@@ -85,6 +85,43 @@ static void wait_for_connection(bool nonblock)
 	end(client);
 }
 
+/*
+ * A poll that epoll refuses, and that epoll reports later, because an operation waits for the same
+ * descriptor when epoll takes it again, completes once.
+ */
+static void wait_for_more(void)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct cosy_async op = { 0 }, polls = { 0 }, sleeps = { 0 };
+	const struct timespec time = { .tv_nsec = 20000000 };
+	int fds[2], inner, outer;
+	struct pollfd poll;
+	char byte;
+
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	inner = epoll_create1(EPOLL_CLOEXEC);
+	outer = epoll_create1(EPOLL_CLOEXEC);
+	EQUAL(epoll_ctl(outer, EPOLL_CTL_ADD, inner, &event), 0);
+	EQUAL(epoll_ctl(inner, EPOLL_CTL_ADD, fds[0], &event), 0);
+	poll = (struct pollfd){ .fd = fds[0], .events = POLLIN };
+	EQUAL(cosy_async_poll(loop, &polls, &poll, 1, -1), 0);
+	execute(loop);
+	close(inner);
+	close(outer);
+	EQUAL(cosy_async_recv(loop, &op, fds[0], &byte, 1, 0), 0);
+	execute(loop);
+	/* One byte stays, so that the poll sees it. */
+	EQUAL(write(fds[1], "ab", 2), 2);
+	EQUAL(result_of(loop, &polls), 1);
+	polls.result = 77;
+	EQUAL(result_of(loop, &op), 1);
+	EQUAL(cosy_async_nanosleep(loop, &sleeps, &time, NULL), 0);
+	EQUAL(result_of(loop, &sleeps), 0);
+	EQUAL(polls.result, 77);
+	end(fds[0]);
+	end(fds[1]);
+}
+
 /* More than there are threads: one that has data ends, and the others can be cancelled. */
 static void wait_for_many(void)
 {
@@ -121,6 +158,7 @@ int main(void)
 		wait_for_data(nonblock);
 		wait_for_connection(nonblock);
 	}
+	wait_for_more();
 	wait_for_many();
 	for (int i = 0; i < PATHS; i++)
 		close(epolls[i]);

@@ -243,8 +243,12 @@ static void poll_again(struct cosy_loop *loop, struct cosy_descriptor *d)
 				      1, 0);
 
 		next = loop->slots.all[slot].next;
-		if (ready)
-			cosy_end(loop, slot, ready);
+		if (!ready)
+			continue;
+		/* epoll had refused the descriptor when this one began to wait: see cosy_start_again(). */
+		if (loop->slots.all[slot].state == COSY_SLOT_SLEEPING)
+			cosy_timer_remove(&loop->timers, slot);
+		cosy_end(loop, slot, ready);
 	}
 }
 
