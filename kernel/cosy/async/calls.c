@@ -285,7 +285,9 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 	}
 	if (file_io)
 		cosy_file_args(regs, socket, receives);
-	if (receives && !dontwait && socket && cosy_call_is_idle(co, regs, file, socket))
+	/* With MSG_OOB the call is made first: other sockets than UDP's refuse it at once. */
+	if (receives && !dontwait && !(regs->r10 & MSG_OOB) && socket &&
+	    cosy_call_is_idle(co, regs, file, socket))
 		return COSY_PARKED;
 	result = cosy_call_ends(co, socket, receives);
 	if (result)
