@@ -415,6 +415,8 @@ static bool submit_compound(struct cosy_task *task)
 {
 	struct cosy_counts *counts = cosy_reserved_of(task->region)->counts;
 	struct cosy_loop *loop = task->loop;
+	uint64_t handle = __atomic_load_n(&task->region->handle,
+					  __ATOMIC_RELAXED) - 1;
 	uint64_t flags = task->begun ? COSY_COMPOUND_RESUMED : 0;
 	bool runs;
 
@@ -425,12 +427,11 @@ static bool submit_compound(struct cosy_task *task)
 		flags |= COSY_COMPOUND_CANCELLED;
 	if (!task->begun)
 		task->cpu = choose_cpu(task);
-	task->handle = __atomic_load_n(&task->region->handle, __ATOMIC_RELAXED);
 	if (task->cpu)
 		flags |= COSY_COMPOUND_MOVES;
 	cosy_task_set_call(task, COSY_ENTRY_COMPOUND, (uint64_t[]){
 		(uint64_t)__atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED),
-		task->handle - 1,
+		handle,
 		(uintptr_t)task->registers,
 		(uintptr_t)&task->error,
 		task->pc,
@@ -484,17 +485,19 @@ bool cosy_coroutine_run(struct cosy_task *task)
 
 /*
  * Load a compound again that the module has refused. In a child the device has been opened anew,
- * and the new file does not have the compound. Another task may have loaded it since.
+ * and the new file does not have the compound.
  *
  * Return: true if it was loaded.
  */
 static bool load_again(struct cosy_task *task, int64_t error)
 {
+	uint64_t stale = __atomic_load_n(&task->region->handle, __ATOMIC_ACQUIRE);
+
 	if (task->reloaded || (error != -ENOENT && error != -EBADF) ||
 	    cosy_device_get() < 0)
 		return false;
 	task->reloaded = true;
-	return cosy_reserved_load(task->region, task->handle) >= 0;
+	return cosy_reserved_load(task->region, stale) >= 0;
 }
 
 /* Execute the step for which the module has left the compound. */

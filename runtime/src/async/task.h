@@ -61,7 +61,6 @@ enum task_calling {
  * @cpu:     the processor that runs its compounds; NULL: the loop itself
  * @region:  the compound for which it is suspended, or NULL
  * @native:  the part that runs natively because that is faster, or NULL
- * @handle:  the compound's handle in struct cosy_region when it was submitted
  * @registers: registers of the compound
  * @pc:	     where the compound continues
  * @begun:   the compound has executed something
@@ -96,7 +95,6 @@ struct cosy_task {
 	struct cosy_cpu *cpu;
 	struct cosy_region *region;
 	struct cosy_reserved *native;
-	uint64_t handle;
 	uint64_t *registers;
 	uint32_t pc;
 	bool begun;
