@@ -43,11 +43,6 @@ bool isLibrary(StringRef Path) {
          Name.starts_with("libcosy-preload") || Name.starts_with("libcosy.so");
 }
 
-bool isGlibc(StringRef Path) {
-  StringRef Name = baseName(Path);
-  return Name == "libc.so.6" || Name.starts_with("libc-2");
-}
-
 /// Return a function's name without the parts that glibc adds for aliases:
 /// "open" for "__open64".
 StringRef plainName(StringRef Name) {

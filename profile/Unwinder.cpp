@@ -125,6 +125,11 @@ std::unique_ptr<OpenFile> findDebugFile(const object::ELF64LEObjectFile &Elf,
 
 } // namespace
 
+bool cosy::isGlibc(const std::string &Path) {
+  StringRef Name = StringRef(Path).rsplit('/').second;
+  return Name == "libc.so.6" || Name.starts_with("libc-2");
+}
+
 struct Unwinder::Registers {
   uint64_t Value[NumRegisters] = {};
   bool Known[NumRegisters] = {};
@@ -186,7 +191,11 @@ struct Unwinder::Module {
   }
 
   void readSymbols(const object::ELF64LEObjectFile &Elf) {
-    Debug = findDebugFile(Elf, Path);
+    // A call of a libc function is told by the name that the program used,
+    // and not by those of functions inside, which only its package of debug
+    // information has.
+    if (!isGlibc(Path))
+      Debug = findDebugFile(Elf, Path);
     // Without a package, LLVM would open the files that the debug information
     // names. The file itself is a package that contains nothing.
     auto Read = symbolize::SymbolizableObjectFile::create(

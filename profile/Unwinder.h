@@ -42,6 +42,9 @@ struct CodeAddress {
   std::vector<Frame> Frames;
 };
 
+/// Return true if \p Path is that of glibc's libc.
+bool isGlibc(const std::string &Path);
+
 class Unwinder {
 public:
   Unwinder();
