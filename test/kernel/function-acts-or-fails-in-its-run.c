@@ -398,7 +398,7 @@ static void test_suspended(void)
 	check(enter_with(handle, frame, &run, &state, 9) == done(0) &&
 	      frame[0] == 9 && *counter == 4, "a function resumes with the state of the process");
 	check(enter_with(handle, frame, &run, (void *)8, 9) == -EFAULT &&
-	      run.status == COSY_DONE && *counter == 4,
+	      run.status == COSY_AGAIN && *counter == 4,
 	      "EFAULT: the state is unmapped, and the function does not begin");
 
 	check(!bind_function(dev, handle, -1, &bind), "the program is removed");

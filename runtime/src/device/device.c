@@ -129,18 +129,18 @@ static int thread(const struct cosy_info *info)
  */
 static int replace(int old, struct cosy_info *info)
 {
-	const int known = (int)cosy_env_tid(NULL);
+	const int known = (int)cosy_env_tid(NULL), refused = __atomic_load_n(&refused_pid, __ATOMIC_RELAXED);
 	int fd, self;
 
 	if (cosy_device_is_blocked())
 		return -EPERM;
-	self = pid();
 	/* A child of clone() may run regions for long. */
-	if (self == __atomic_load_n(&refused_pid, __ATOMIC_RELAXED) && self != known)
+	if (refused && refused != known && refused == pid())
 		return -EBUSY;
 	fd = open_device(info);
 	if (fd < 0)
 		return fd;
+	self = pid();
 	if (known != self && known != thread(info)) {
 		cosy_file_close(fd);
 		__atomic_store_n(&refused_pid, self, __ATOMIC_RELAXED);
