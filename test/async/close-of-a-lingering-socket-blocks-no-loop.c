@@ -31,7 +31,7 @@ static int full_connection(int *peer)
 	do {
 		while (send(fd, data, sizeof(data), MSG_DONTWAIT) > 0)
 			;
-	} while (poll(&room, 1, 300) == 1);
+	} while (poll(&room, 1, 1000) == 1);
 	return fd;
 }
 
