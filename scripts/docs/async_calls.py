@@ -4,6 +4,7 @@
 
 import pathlib
 import re
+import sys
 
 import syscalls_table
 
@@ -148,8 +149,12 @@ def main():
         if any(entry.name == alias(f.name) for f in functions):
             continue
         call = by_name[entry.call]
-        if call.nested:
-            print(function(entry, call, names.get(call.name, []), does_not_wait))
+        if not call.nested:
+            continue
+        words = names.get(call.name, [])
+        if len(words) < len(call.args):
+            sys.exit(f"scripts/docs/arguments.txt does not name the arguments of {call.name}")
+        print(function(entry, call, words, does_not_wait))
     print(BELOW)
 
 
