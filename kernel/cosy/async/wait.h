@@ -66,7 +66,7 @@ struct cosy_waiter {
  * @COSY_WAIT_LINKED_FAILED: it has not sent all: the process has to continue it
  * @COSY_WAIT_WAITS:  it waits
  * @COSY_WAIT_ALONE:  the process has to make the call, and others may overtake it
- * @COSY_WAIT_GIVEN:  the process has to make the call; those behind it may have to come after it
+ * @COSY_WAIT_GIVEN:  the process has to make the call; later calls may have to be made after it
  * @COSY_WAIT_SECOND: another call waits for the descriptor and direction: the process has to make
  *		      both
  * @COSY_WAIT_AGAIN:  nothing has happened; make it again after a signal

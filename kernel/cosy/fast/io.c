@@ -105,7 +105,7 @@ bool cosy_closes_at_once(const struct file *file)
 	       cosy_is_local(inode->i_sb);
 }
 
-/* Read at the end of a file, or behind it. Return 0 or -EAGAIN. */
+/* Read at the end of a file, or after it. Return 0 or -EAGAIN. */
 static long cosy_read_nothing(struct file *file)
 {
 	if (!cosy_is_tmpfs(file) && cosy_cached_refused(file))

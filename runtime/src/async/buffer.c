@@ -14,7 +14,7 @@
 
 int cosy_buffers_create(struct cosy_buffers *b, void *memory, size_t size, uint32_t count)
 {
-	/* The number of free ones, these, and who has them. */
+	/* The number of free buffers, their numbers, and @lent. */
 	uint32_t *own = calloc((size_t)count + 1, sizeof(*own) + sizeof(bool));
 
 	if (!own)

@@ -17,7 +17,7 @@ struct cosy_ring_page;
 /**
  * struct cosy_buffers - buffers of a loop
  * @thread:  the thread that uses them, see cosy_submit_self(); NULL: there are none
- * @memory:  the program's memory: buffer 0, and behind it the others
+ * @memory:  the program's memory: buffer 0, and after it the others
  * @size:    bytes of one
  * @count:   how many there are
  * @numbers: those of the free ones, as a stack; in the ring once that is open

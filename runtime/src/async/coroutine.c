@@ -386,7 +386,7 @@ static bool image_moves(const void *image)
 	return true;
 }
 
-/* The same for the task's compound; looks at it the first time. */
+/* The same for the task's compound. Only the first call inspects the compound. */
 static bool compound_moves(const struct cosy_task *task)
 {
 	struct cosy_reserved *reserved = cosy_reserved_of(task->region);

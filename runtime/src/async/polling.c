@@ -29,7 +29,7 @@
 #define SLICE		10000u
 #define SHORT_SLICE	1000u
 
-/* Count the time until @now as polled in vain. */
+/* Count the time until @now as polled without finding work. */
 static void count(struct cosy_cpu *cpu, uint64_t now)
 {
 	struct cosy_loop *loop = cpu->loop;

@@ -287,7 +287,7 @@ static bool is_reply(const struct cosy_submit_entry *given)
 	return given->nr == SYS_sendto && given->op && op_of(given->op)->slot & COSY_RING_REPLY;
 }
 
-/* Move what the module has given back, and what is behind it. */
+/* Move what the module has given back, and the entries after it. */
 static COSY_NOINLINE void take_given(struct cosy_loop *loop)
 {
 	struct cosy_ring_page *page = loop->ring.page;
@@ -346,7 +346,7 @@ void cosy_ring_yield(struct cosy_loop *loop, enum cosy_how how, long nr, uint64_
 		/* The ring receives from sockets only. */
 		if (d && d->kind != COSY_KIND_UNKNOWN && d->kind != COSY_KIND_SOCKET)
 			return;
-		/* The one that waits came first. */
+		/* The receive that waits was submitted first. */
 		if (forget_fd(loop, COSY_ASYNC_CANCEL_FD, (uint32_t)fd))
 			take_given(loop);
 		else
@@ -1162,7 +1162,7 @@ static COSY_ALWAYS_INLINE unsigned int complete_plain(struct cosy_loop *loop, un
 }
 
 /*
- * Complete an operation that was collected, and those behind it, as long as they have no callback.
+ * Complete an operation that was collected, and those after it, as long as they have no callback.
  * Return the first with a callback, which is still pending; or NULL.
  */
 static COSY_ALWAYS_INLINE struct cosy_async *complete_usual(struct cosy_loop *loop,

@@ -146,8 +146,8 @@ static bool fills_buffers(const struct cosy_async_entry *entry, const struct cos
 }
 
 /*
- * Return true for a datagram for which the socket had room, but not the one that receives it. A
- * socket of AF_UNIX without a connection does not tell when that has room.
+ * Return true for a datagram for which the sending socket had room, and the receiving one had none. A
+ * socket of AF_UNIX without a connection does not tell when the receiving socket has room.
  */
 static bool waits_for_receiver(const struct cosy_slot *s, const struct cosy_descriptor *d)
 {

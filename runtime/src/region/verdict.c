@@ -35,8 +35,9 @@
 /* With more runs of each kind, smaller differences are seen; with the last number, all are. */
 #define SEVERAL_RUNS	8
 /*
- * Ticks that a native run is measured too long: the way from the beginning of the measuring to the
- * native code is longer than that which a run in the kernel takes outside of its measuring.
+ * Ticks that are subtracted from a native run. Its measured time contains the path from the first
+ * reading of the counter to the native code. A run in the kernel has less code of libcosy between
+ * its two readings.
  */
 #define NATIVE_EXCESS	50
 /* The error of a difference of two times, e.g. by the unknown part of NATIVE_EXCESS. */

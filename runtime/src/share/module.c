@@ -74,7 +74,7 @@ uint32_t cosy_share_count_in_module(const struct cosy_share *share)
 	return ret < 0 ? 0 : (uint32_t)ret;
 }
 
-/* Hand a descriptor over. Return the new one or -errno. */
+/* Give a descriptor to another share, or install it. Return the new one or -errno. */
 int cosy_share_move_in_module(struct cosy_share *share, int fd, int to, unsigned int flags)
 {
 	struct cosy_share_move move = {

@@ -65,7 +65,7 @@ struct share_file {
  * @first:  numbers below it are not free
  * @size:   length of @files
  * @files:  the table; NULL: free, &share_reserved: a call makes this descriptor
- * @forked: this process is a child of the one that has made it
+ * @forked: this process is a child of the process that has made the share
  * @ended:  the share was destroyed, and a call still uses it
  * @owner:  the process that has made it
  * @previous: pointer to it, in the list of all tables here
@@ -108,7 +108,7 @@ void share_end(struct cosy_share *share, bool used);
 /** share_free() - free a share that has ended, and that no thread uses */
 void share_free(struct cosy_share *share);
 
-/** share_descriptor() - the reverse */
+/** share_descriptor() - return the descriptor for a number in the table */
 int share_descriptor(const struct cosy_share *share, uint32_t number);
 
 /**

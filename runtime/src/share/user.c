@@ -417,7 +417,7 @@ long cosy_share_call_here(struct cosy_share *share, const struct share_kind *kin
 	return ret;
 }
 
-/* Hand a descriptor to another table. Return the new one or -errno. */
+/* Give a descriptor to another table. Return the new one or -errno. */
 int cosy_share_give_here(struct cosy_share *share, int fd, struct cosy_share *to)
 {
 	struct share_file *file;
@@ -438,7 +438,7 @@ int cosy_share_give_here(struct cosy_share *share, int fd, struct cosy_share *to
 	return fill(to, number, file);
 }
 
-/* Hand a descriptor to the process. Return the new one or -errno. */
+/* Install a descriptor in the table of the process. Return the new one or -errno. */
 int cosy_share_install_here(struct cosy_share *share, int fd, int flags)
 {
 	struct share_file *file;

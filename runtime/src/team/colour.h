@@ -44,22 +44,23 @@ struct team_list {
  * @team:     its team
  * @number:   the colour
  * @chain:    next one in its bucket
- * @next:     in a queue
- * @previous: in a queue
- * @worker:   where it lives; who has it active may write it
- * @local:    callbacks; for the thread that has it active
+ * @next:     next one in its queue
+ * @previous: previous one in its queue
+ * @worker:   the worker whose queue it is put into; written by the thread that has the colour, see team.h
+ * @local:    callbacks; used by the thread that has the colour
  * @shared:   later callbacks; under the bucket's lock
  * @active:   queued or running; under the bucket's lock
  * @counted:  idle and unused, and one of the bucket's @idle
- * @level:    of priority: 0 to TEAM_LEVELS - 1
- * @at_loop:  colour 0, which stays because it has used the loop of its worker; for who has it active
+ * @level:    level of priority: 0 to TEAM_LEVELS - 1
+ * @at_loop:  this is colour 0, and it stays because it has used the loop of its worker; used by the
+ *	      thread that has the colour
  * @begun:    number of operations that were submitted by its own callbacks and keep it on its
- *	      worker; for the worker that runs it
- * @ended:    of these, complete or allowed to move; under the bucket's lock
- * @users:    operations that refer to it otherwise; under the bucket's lock
- * @stays:    reasons to stay on its worker, besides; under the bucket's lock
- * @fiber:    for ThreadSanitizer
- * @stack:    of @fiber
+ *	      worker; used by the worker that runs it
+ * @ended:    number of these that are complete or allowed to move; under the bucket's lock
+ * @users:    number of other operations that refer to it; under the bucket's lock
+ * @stays:    number of other reasons to stay on its worker; under the bucket's lock
+ * @fiber:    the colour's fiber of ThreadSanitizer
+ * @stack:    stack of @fiber
  */
 struct team_colour {
 	struct cosy_team *team;
@@ -116,9 +117,10 @@ struct team_call {
 /**
  * struct team_cancel - a request to a worker to cancel in its loop
  * @next:     the next request
- * @op:	      the operation; NULL: all on @fd, which another worker closes, and to forget @fd
+ * @op:	      the operation; NULL: cancel all operations on @fd, and forget @fd, because another
+ *	      worker closes it
  * @fd:	      a descriptor
- * @question: for which the worker answers by sending the request back; or NULL
+ * @question: the worker answers this question by sending the request back; NULL: no answer
  * @asker:    the worker that asks; NULL: this is the answer
  */
 struct team_cancel {

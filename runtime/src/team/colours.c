@@ -11,9 +11,9 @@
 
 #define BUCKET_BITS	12
 #define BUCKETS		(1u << BUCKET_BITS)
-/* So many idle colours of a bucket are remembered, so that they stay on their workers. */
+/* Maximum number of idle colours of a bucket that are remembered, so that they stay on their workers. */
 #define MAX_IDLE	2u
-/* So many callbacks of a colour run before those of others, and before the worker looks at its loop. */
+/* Maximum number of callbacks of a colour that run before others do, and before the worker polls its loop. */
 #define TURN		16u
 /* In cycles: if turns take longer, it is one callback. */
 #define LONG_TURN	100000u

@@ -236,7 +236,7 @@ static bool tell_closed(struct cosy_worker *worker, struct cosy_worker *asker, i
 	/* Nothing has to be cancelled there, and the worker may run a callback for long. */
 	if (!cosy_loop_is_used(worker->loop))
 		question = NULL;
-	/* Not by the worker, which may come to it when the number refers to another file. */
+	/* The worker would do so later, when the number may refer to another file. */
 	if (!question)
 		cosy_descriptor_leave(&worker->loop->fds, fd);
 	cancel = malloc(sizeof(*cancel));

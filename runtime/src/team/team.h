@@ -3,8 +3,9 @@
  * team.h - the structures of a team, and the protocol of its colours.
  *
  * A colour is idle, or active: queued on a worker, or run by one. Exactly one thread has an active
- * colour: first the one that made it active and puts it into a queue, then a thread that holds that queue's
- * lock, then the worker that has taken it from the queue. The protocol:
+ * colour, and may write to it. First this is the thread that made it active and puts it into a queue;
+ * then each thread that takes that queue's lock; then the worker that has taken it from the queue. The
+ * protocol:
  *
  *  - Queue a callback: take the lock of the colour's bucket. If the colour is idle, make it active,
  *    put the callback into @local, release the lock, and put the colour into the queue of its worker.
@@ -17,8 +18,8 @@
  *    the colour goes to the end of the queue, if others are queued.
  *  - Steal: take colours from the end of another worker's queue, if its lock is free, write the
  *    thief's address to @worker, and put them into the thief's queue.
- *  - Sleep: set @asleep, then look into the queue under its lock, then sleep. Who adds to the queue
- *    does so under the lock, and then reads @asleep. So one of the two sees the other.
+ *  - Sleep: set @asleep, then look into the queue under its lock, then sleep. A thread that adds to
+ *    the queue does so under the lock, and then reads @asleep. So one of the two sees the other.
  *
  * Each callback that makes a colour active takes two atomic operations on the colour's bucket, and
  * two on the queue of its worker, whose lines other workers write only when they steal or send.
@@ -66,36 +67,36 @@ enum team_state {
  * @index:     its number
  * @cpu:       the CPU to which it is bound, or -1
  * @state:     enum team_state; other threads write it
- * @obeyed:    the state that it has seen
+ * @obeyed:    the last value of @state that it has seen
  * @busy:      it runs a callback, or is about to
  * @current:   the colour that it runs
- * @number:    the same as a number, for the watchdog
- * @added:     callbacks that its callbacks have queued; so are the following counts its own
+ * @number:    number of that colour, for the watchdog
+ * @added:     callbacks that its callbacks have queued; only the worker writes this and the counts below
  * @ran:       callbacks that it has run
- * @average:   of the time for a turn of a colour, in cycles
+ * @average:   average time for a turn of a colour, in cycles
  * @queue:     its queue
- * @cancels:   requests, under the lock of @queue
+ * @cancels:   requests to cancel, under the lock of @queue
  * @dropped:   calls that it has dropped
  * @oldest:    longest time that a call was queued, in milliseconds
  * @stolen:    colours that it has stolen
  * @sent:      colours that it has put into queues of others
  * @woken:     workers that it has woken
  * @atomics:   locks that it has taken, of colours and queues
- * @shared:    of these, locks that another thread had taken before
+ * @shared:    those of these locks that another thread had taken before it
  * @taken:     colours that it has taken from its queue
- * @looked:    @ran when the lookout looked at it
- * @judged:    @ran and @shared when it judged last whether it gains to share work, and the time that
- *	       its turns have taken since then, in cycles
- * @pause:     it does not steal for so long, in cycles, if it does not
- * @pauses_until: until then
+ * @looked:    value of @ran when the lookout looked at it
+ * @judged:    values of @ran and @shared when the worker last judged whether it gains by sharing work,
+ *	       and the time that its turns have taken since then, in cycles
+ * @pause:     time for which it does not steal if it does not gain, in cycles
+ * @pauses_until: end of that time
  * @cycles:    when the current turn began
  * @random:    state of its random numbers
- * @calls:     structures that are free
- * @ncalls:    their number
- * @unpolled:  turns since it has looked at its loop
+ * @calls:     free structures for calls
+ * @ncalls:    number of @calls
+ * @unpolled:  number of turns since it last looked at its loop
  * @has_thread: the thread was started and not joined
  * @is_lookout: it is the lookout
- * @saw_all:   the last time that it looked, all workers were asleep
+ * @saw_all:   all workers were asleep when it last looked, as the lookout
  * @uses_loop: something may be outstanding in its loop
  * @asleep:    it sleeps, or is about to
  * @drained:   while it sleeps: nothing is outstanding in its loop
@@ -158,12 +159,12 @@ struct cosy_worker {
  * @buckets:   the colours
  * @group:     the loops of the workers; a worker's member number is its own + 1
  * @workers:   the workers, also those that retire; NULL after the last one
- * @nworkers:  their number
+ * @nworkers:  number of @workers
  * @random:    the seed; 0: no random order
- * @watched:   there is a watchdog, @watch
- * @watch:     its thread
- * @watch_ends: it has to end
- * @alone:     a callback of COSY_COLOUR_ALONE runs or is about to
+ * @watched:   there is a watchdog
+ * @watch:     the watchdog's thread
+ * @watch_ends: the watchdog has to end
+ * @alone:     a callback of COSY_COLOUR_ALONE runs or is about to run
  * @fenced:    the kernel has no membarrier(2), so workers have to order their memory themselves
  * @stopped:   cosy_team_stop() was called
  * @closing:   it is being destroyed
@@ -278,7 +279,7 @@ void team_wake(uint32_t *word);
 /** team_shown_create() - make what cosy stat shows of a team; returns false if there is no memory */
 bool team_shown_create(struct cosy_team *team);
 
-/** team_shown_destroy() - the reverse */
+/** team_shown_destroy() - undo team_shown_create() */
 void team_shown_destroy(struct cosy_team *team);
 
 /** team_show_queues() - show the lengths of all queues */
@@ -317,7 +318,7 @@ struct team_colour *team_queue_steal(struct cosy_worker *worker);
 /** team_queue_empty() - give all colours of the queue to other workers */
 void team_queue_empty(struct cosy_worker *worker);
 
-/** team_pass_lookout() - the lookout has work: another worker becomes it */
+/** team_pass_lookout() - let another worker become the lookout, because this one has work */
 void team_pass_lookout(struct cosy_team *team);
 
 /** team_worker_wake() - wake a worker if it sleeps; returns true if it did */
@@ -331,7 +332,7 @@ void *team_worker_main(void *worker);
 /** team_begin() - before a worker runs a colour: wait while another callback runs alone */
 void team_begin(struct cosy_worker *worker, const struct team_colour *colour);
 
-/** team_end() - after it */
+/** team_end() - undo team_begin() after that colour */
 void team_end(struct cosy_worker *worker);
 
 /* call.c */
@@ -344,7 +345,7 @@ void team_call_free(struct cosy_worker *worker, struct team_call *call);
 
 /* size.c */
 
-/** team_default_size() - the number of workers of which nothing was said; @allowed: CPUs, 0: unknown */
+/** team_default_size() - return the number of workers by default; @allowed: CPUs, 0 if unknown */
 uint32_t team_default_size(uint32_t allowed);
 
 /* watch.c */

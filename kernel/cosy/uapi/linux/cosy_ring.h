@@ -43,7 +43,7 @@
  * struct cosy_ring_entry - one system call
  * @nr:	   number of the call, or COSY_RING_CANCEL, COSY_RING_CANCEL_SEND, COSY_RING_RECEIVE or
  *	   COSY_RING_NOP
- * @flags: 0 or COSY_RING_LINKED; COSY_RING_WAITED in one that was put back
+ * @flags: 0 or COSY_RING_LINKED; COSY_RING_WAITED in an entry that was put back
  * @op:	   returned with the completion; not interpreted. A call or a NOP whose operation is 0 does
  *	   not complete
  * @args:  the arguments
