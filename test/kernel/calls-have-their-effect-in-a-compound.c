@@ -74,7 +74,7 @@ static void test_signal_mask(int dev)
 	frame[2] = (__u64)(uintptr_t)&old;
 	ret = run_frame(dev, handle, frame, &run);
 	sigprocmask(SIG_BLOCK, NULL, &now_set);
-	check(ret == done(0) && sigismember(&now_set, SIGUSR1), "rt_sigprocmask");
+	check(ret == done(0) && sigismember(&now_set, SIGUSR1), "rt_sigprocmask() changes the mask of the thread");
 	sigprocmask(SIG_UNBLOCK, &block, NULL);
 }
 

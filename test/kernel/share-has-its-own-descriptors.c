@@ -52,7 +52,7 @@ static void test_calls(int dev)
 	      "pread() of that has the same file");
 	check(read((int)fd, buf, 1) == -1 && errno == EBADF, "the process has no such descriptor");
 	check(in_table() == before, "the table of the process is the same");
-	check(call_in(table, SYS_close, fd) == 0, "close()");
+	check(call_in(table, SYS_close, fd) == 0, "a close() succeeds");
 	check(call_in(table, SYS_close, fd) == -EBADF, "a second close() fails");
 	check(call_in(table, SYS_write, fd, addr("x"), 1) == -EBADF,
 	      "EBADF: write() to the closed descriptor");
@@ -90,7 +90,7 @@ static void test_accept(int dev)
 
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	listener = call_in(table, SYS_socket, AF_INET, SOCK_STREAM, 0);
-	check(is_of(table, listener), "socket()");
+	check(is_of(table, listener), "socket() returns a descriptor of the share");
 	check(call_in(table, SYS_bind, listener, addr(&address), size) == 0 &&
 		      call_in(table, SYS_listen, listener, 8) == 0 &&
 		      call_in(table, SYS_getsockname, listener, addr(&address), addr(&size)) == 0,

@@ -47,8 +47,8 @@ static void opens_denied(struct table table, long fd)
 	filter(SYS_openat, -1, SECCOMP_RET_ERRNO | EACCES);
 	check(is_left(table, FILTERED, SYS_openat, AT_FDCWD, addr("/dev/null")),
 	      "open() in a share is not made");
-	check(call_in(table, SYS_write, fd, addr("x"), 1) == 1, "write() is");
-	check(call_in(table, SYS_dup, fd) >= 0, "dup() is");
+	check(call_in(table, SYS_write, fd, addr("x"), 1) == 1, "write() in a share is made");
+	check(call_in(table, SYS_dup, fd) >= 0, "dup() in a share is made");
 }
 
 static void kills(struct table table, long fd)

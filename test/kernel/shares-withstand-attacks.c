@@ -164,7 +164,8 @@ static void test_options(void)
 	long before;
 
 	table = must_make_table(device, 2);
-	check(call_in(table, SYS_socketpair, AF_UNIX, SOCK_STREAM, 0, addr(pair)) == 0, "socketpair()");
+	check(call_in(table, SYS_socketpair, AF_UNIX, SOCK_STREAM, 0, addr(pair)) == 0,
+	      "socketpair() in a share succeeds");
 	before = count(table);
 	/* SO_PEERPIDFD makes a descriptor, SO_ATTACH_BPF and SO_ATTACH_REUSEPORT_EBPF name one. */
 	check(call_in(table, SYS_getsockopt, pair[0], SOL_SOCKET, 77, addr(&value), addr(&size)) ==
@@ -346,7 +347,7 @@ static void test_waiting_accept(void)
 	check(is_of(table, call_in(table, SYS_dup, 0)) && call_in(table, SYS_dup, 0) == -EMFILE &&
 		      (int)enter_short(table, SYS_dup, (unsigned int)listener) == -EMFILE,
 	      "the third place is free, a fourth is none");
-	check(!connect(fd, (void *)address, size), "connect()");
+	check(!connect(fd, (void *)address, size), "connect() to the listener succeeds");
 	pthread_join(thread, NULL);
 	check(is_of(table, accepted) && accepted != listener && count(table) == 3,
 	      "accept() has made its descriptor in the place that it took");
@@ -409,7 +410,7 @@ static void test_exec_while_waiting(void)
 static void *leaves_table(void *arg)
 {
 	(void)arg;
-	check(!unshare(CLONE_FILES), "unshare()");
+	check(!unshare(CLONE_FILES), "unshare(CLONE_FILES) succeeds");
 	/* The copy of this thread does not end the share. */
 	close(table.fd);
 	return NULL;
@@ -558,7 +559,7 @@ static void test_locks(void)
 	long in;
 
 	table = must_make_table(device, 8);
-	check(!fcntl(fd, F_SETLK, &lock), "F_SETLK");
+	check(!fcntl(fd, F_SETLK, &lock), "the process locks the file");
 	in = call_in(table, SYS_dup, fd);
 	check(call_in(table, SYS_close, in) == 0, "a share closes the file");
 	pid = fork();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * move.c - hands descriptors of a share to another share, or to the table of the process.
+ * move.c - moves descriptors of a share to another share, or to the table of the process.
  */
 #include <linux/errno.h>
 #include <linux/fcntl.h>

@@ -159,7 +159,7 @@ ssize_t cosy_share_recv(struct cosy_share *share, int fd, void *data, size_t siz
 ssize_t cosy_share_send(struct cosy_share *share, int fd, const void *data, size_t size, int flags);
 
 /**
- * cosy_share_give() - hand a descriptor to another share
+ * cosy_share_give() - move a descriptor to another share
  * @share: the share that has it
  * @fd:	   the descriptor, which does not exist after success
  * @to:	   the share that gets it
@@ -173,7 +173,7 @@ ssize_t cosy_share_send(struct cosy_share *share, int fd, const void *data, size
 int cosy_share_give(struct cosy_share *share, int fd, struct cosy_share *to);
 
 /**
- * cosy_share_install() - hand a descriptor to the process
+ * cosy_share_install() - move a descriptor to the table of the process
  * @share: the share that has it
  * @fd:	   the descriptor, which does not exist after success
  * @flags: 0 or O_CLOEXEC

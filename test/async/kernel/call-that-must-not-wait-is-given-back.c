@@ -77,10 +77,13 @@ static void made(void)
 	      "faccessat() of a name below a descriptor is made");
 	check(nowait(SYS_faccessat2, CWD, NAME("dir/file"), X_OK, AT_EACCESS) == -EACCES,
 	      "faccessat2, which fails");
-	check(nowait_stat("dir/a/b/c/d/e") == 0 && S_ISDIR(st.st_mode), "many directories");
-	check(nowait(SYS_fstat, 4000, NAME(&st), 0, 0) == -EBADF, "EBADF");
+	check(nowait_stat("dir/a/b/c/d/e") == 0 && S_ISDIR(st.st_mode),
+	      "stat() of a name of six components is made");
+	check(nowait(SYS_fstat, 4000, NAME(&st), 0, 0) == -EBADF,
+	      "fstat() of a descriptor that is not open fails with EBADF");
 	ring_call(&ring, 0, SYS_stat, NAME("dir/file"), NAME(&st), 0, 0);
-	check(ring_execute(&ring) == 0 && !ring.page->ngiven && st.st_size == 5, "silent");
+	check(ring_execute(&ring) == 0 && !ring.page->ngiven && st.st_size == 5,
+	      "a call without an operation is made, and completes nothing");
 	/* Silent, but the process must learn that it was returned. */
 	ring_call(&ring, 0, SYS_stat, NAME("/proc/version"), NAME(&st), 0, 0);
 	check(ring_execute(&ring) == 0 && ring_gave(&ring, 0, SYS_stat, 0), "silent, and given back");

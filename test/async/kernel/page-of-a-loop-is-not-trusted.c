@@ -23,9 +23,11 @@ static void hostile(void)
 
 	submit(&loop, 0, 0, SYS_getpid, 0, 0, 0, 0);
 	loop.entries[0].colour = 1;
-	check(execute(&loop) == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == -EINVAL, "a colour");
+	check(execute(&loop) == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == -EINVAL,
+	      "an entry with a colour is invalid");
 	submit(&loop, 0, COSY_ENTRY_BUFFERED | COSY_ENTRY_THREAD, SYS_getpid, 0, 0, 0, 0);
-	check(execute(&loop) == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == -EINVAL, "flags");
+	check(execute(&loop) == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == -EINVAL,
+	      "an entry with the flags BUFFERED and THREAD is invalid");
 	for (int flag = 0; flag < 8; flag++) {
 		if (COSY_ENTRY_FLAGS & 1u << flag)
 			continue;

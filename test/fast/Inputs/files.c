@@ -357,7 +357,7 @@ static void test_numbers(void)
 	limit.rlim_cur = (rlim_t)next;
 	setrlimit(RLIMIT_NOFILE, &limit);
 	both_slurp("EMFILE", "file", O_RDONLY, next);
-	expect(open("file", O_RDONLY) < 0 && errno == EMFILE, "EMFILE");
+	expect(open("file", O_RDONLY) < 0 && errno == EMFILE, "open() at the limit fails with EMFILE");
 	limit.rlim_cur++;
 	setrlimit(RLIMIT_NOFILE, &limit);
 	both_slurp("one left", "file", O_RDONLY, next);
@@ -407,7 +407,7 @@ static void test_events(void)
 	region_slurp("file", O_RDONLY, buffer[0]);
 	events(native_slurp, native, sizeof(native));
 	events(region_slurp, region, sizeof(region));
-	expect(native[0] && !strcmp(native, region), "events");
+	expect(native[0] && !strcmp(native, region), "inotify has the native events");
 	if (strcmp(native, region))
 		printf("natively %s, in a region %s\n", native, region);
 }
@@ -462,7 +462,7 @@ static bool touches(struct found (*body)(const char *, int, char *))
 static void test_atime(void)
 {
 	make("file", 5000);
-	expect(touches(native_slurp) == touches(region_slurp), "access time");
+	expect(touches(native_slurp) == touches(region_slurp), "the access time changes as natively");
 }
 
 static void test_lease(void)

@@ -37,7 +37,7 @@ int main(void)
 	      "no ioctl by its native number");
 	check(call(X32(514), dev, COSY_IOC_INFO, (long)&info) < 0, "no x32 ioctl");
 	check(call(X32(SYS_openat), AT_FDCWD, (long)COSY_DEVICE, O_RDWR) ==
-		      -EOPNOTSUPP, "no open");
+		      -EOPNOTSUPP, "no x32 open of the device");
 	check(run_frame(dev, run.handle, frame, &run) == done(0) && frame[0] == 7,
 	      "a 64-bit call of the same process runs it");
 	return finish();

@@ -102,7 +102,7 @@ static inline __u64 cosy_share_short_call(unsigned int nr, unsigned int fd)
 }
 
 /**
- * struct cosy_share_move - argument of COSY_SHARE_MOVE: hand a descriptor over
+ * struct cosy_share_move - argument of COSY_SHARE_MOVE: move a descriptor to another table
  * @size:  of this structure
  * @flags: COSY_SHARE_*
  * @fd:	   a descriptor of this share, which does not exist afterwards

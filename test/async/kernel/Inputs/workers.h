@@ -55,7 +55,7 @@ static inline void recall(struct loop *loop, uint32_t which)
 {
 	__atomic_store_n(&loop->page->recall, which, __ATOMIC_RELEASE);
 	check(enter_loop(loop, COSY_ASYNC_WORK | COSY_ASYNC_CANCEL) ==
-	      (long long)COSY_ASYNC_ENTERED, "recalled");
+	      (long long)COSY_ASYNC_ENTERED, "entering with CANCEL recalls the threads");
 }
 
 static inline long long end(struct worker *w)
