@@ -14,9 +14,9 @@
 #include <stdint.h>
 
 /*
- * Functions of a batch, on average: up to the one number compounds are chosen, and from the other one on
- * native code; between them nothing changes. Of an echo server with its client in another process, both
- * take as many instructions at five: docs/async.md.
+ * Average number of functions in a batch: with at most the first one, compounds are chosen; with more than
+ * the second one, native code; between them the choice stays. In an echo server with its client in another
+ * process, both take the same number of instructions at five: docs/async.md.
  */
 #define COSY_BATCHES_COMPOUNDS	4u
 #define COSY_BATCHES_NATIVE	6u

@@ -18,12 +18,12 @@ struct cosy_ring_page;
  * struct cosy_buffers - buffers of a loop
  * @thread:  the thread that uses them, see cosy_submit_self(); NULL: there are none
  * @memory:  the program's memory: buffer 0, and after it the others
- * @size:    bytes of one
- * @count:   how many there are
- * @numbers: those of the free ones, as a stack; in the ring once that is open
- * @free:    their number
+ * @size:    bytes of a buffer
+ * @count:   number of buffers
+ * @numbers: the numbers of the free buffers, as a stack; in the ring once that is open
+ * @free:    number of free buffers
  * @lent:    for each number: the program has the buffer
- * @own:     memory for @lent, and for the others before the ring is open
+ * @own:     memory for @lent, and before the ring is open also for @free and @numbers
  */
 struct cosy_buffers {
 	const void *thread;

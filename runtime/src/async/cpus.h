@@ -24,7 +24,7 @@ bool cosy_cpus_quiesce(struct cosy_loop *loop);
 /** cosy_cpus_go_on() - undo a cosy_cpus_quiesce() that has returned true */
 void cosy_cpus_go_on(struct cosy_loop *loop);
 
-/** cosy_cpus_destroy() - then remove the processors; the loop completes what was sent to them */
+/** cosy_cpus_destroy() - remove quiescent processors; the loop completes what was sent to them */
 void cosy_cpus_destroy(struct cosy_loop *loop);
 
 /** cosy_cpus_destroy_in_child() - free a child's copy of the processors */

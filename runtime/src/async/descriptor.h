@@ -38,7 +38,7 @@ enum cosy_kind {
  * @receives: a call that receives from it has had to wait, so it does not fail at once, as it does
  *	      on a socket that listens
  * @opened:   the ring has opened it, so that it probably is a regular file
- * @listed:   it is among those that cosy_descriptors_disarm() looks at
+ * @listed:   cosy_descriptors_disarm() looks at it
  * @kind:     enum cosy_kind
  * @type:     SOCK_STREAM and so on
  * @polled:   a bit for each enum cosy_list whose calls do not support RWF_NOWAIT. Entries wait for
@@ -201,7 +201,7 @@ cosy_descriptor_find(const struct cosy_descriptors *fds, int fd)
 	return &fds->chunks[chunk][(uint32_t)fd % COSY_CHUNK];
 }
 
-/** cosy_group_has_noted() - return true if that was noted for a descriptor below COSY_MAX_FD */
+/** cosy_group_has_noted() - return true if this loop has noted a descriptor below COSY_MAX_FD */
 static COSY_ALWAYS_INLINE bool cosy_group_has_noted(const struct cosy_descriptors *fds, uint32_t fd)
 {
 	return cosy_submit_has_noted(fds->group->known, fd, fds->member);

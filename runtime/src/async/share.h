@@ -59,7 +59,7 @@ static inline uint32_t cosy_share_first(uint32_t share)
 	return COSY_OF_SHARE | share << COSY_OF_SHARE_SHIFT;
 }
 
-/** cosy_share_last() - return the highest one */
+/** cosy_share_last() - return the highest descriptor of the share with a number */
 static inline uint32_t cosy_share_last(uint32_t share)
 {
 	return cosy_share_first(share) + (1u << COSY_OF_SHARE_SHIFT) - 1;
