@@ -74,7 +74,7 @@ static char *put_hex(char *to, uint64_t number)
 	return put_digits(to, (uint32_t)number, count);
 }
 
-void condition_etag(const struct timespec *modified, int64_t file_size, char text[CONDITION_ETAG])
+size_t condition_etag(const struct timespec *modified, int64_t file_size, char text[CONDITION_ETAG])
 {
 	char *to = text;
 
@@ -86,6 +86,7 @@ void condition_etag(const struct timespec *modified, int64_t file_size, char tex
 	to = put_hex(to, (uint64_t)file_size);
 	*to++ = '"';
 	*to = 0;
+	return (size_t)(to - text);
 }
 
 static bool is_space(char c)

@@ -16,8 +16,13 @@
 /** condition_date() - write a time as "Sun, 29 Nov 2026 20:39:00 GMT" */
 void condition_date(time_t time, char text[CONDITION_DATE]);
 
-/** condition_etag() - write the entity tag of a file: of its modification time and size, quoted */
-void condition_etag(const struct timespec *modified, int64_t file_size, char text[CONDITION_ETAG]);
+/**
+ * condition_etag() - write the entity tag of a file: of its modification time and size, quoted
+ *
+ * Return: its bytes, without the zero at its end.
+ */
+size_t condition_etag(const struct timespec *modified, int64_t file_size,
+		      char text[CONDITION_ETAG]);
 
 /**
  * condition_matches() - test whether an If-None-Match, or an If-Match, names an entity tag

@@ -247,15 +247,13 @@ static void complete(struct connection *c)
 {
 	const struct request *request = &c->in->request;
 	const bool kept = c->reply->keep, more = incoming_has_next(c->in);
-	/* A client that has said so sends nothing more. All others may have sent requests meanwhile. */
-	const bool is_last = request->complete && !more &&
-			     !llhttp_should_keep_alive(&request->parser);
 
 	drop_reply(c);
 	/* What has been received is answered, although the worker is to end. */
 	if (kept && (!worker.draining || more))
 		next_request(c);
-	else if (is_last)
+	/* A client that has said so sends nothing more. All others may have sent requests meanwhile. */
+	else if (request->complete && !more && !llhttp_should_keep_alive(&request->parser))
 		end(c);
 	else
 		linger(c);

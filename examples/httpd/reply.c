@@ -60,12 +60,19 @@ time_t header_date(void)
 
 char *header_number(char *to, uint64_t number)
 {
+	static const char pairs[] =
+		"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+		"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+		"8081828384858687888990919293949596979899";
 	char digits[2 * HEADER_DIGITS], *from = digits + HEADER_DIGITS;
 
-	do {
-		*--from = (char)('0' + number % 10);
-		number /= 10;
-	} while (number);
+	/* Two digits for each division, because each answer has several numbers. */
+	for (; number >= 10; number /= 100) {
+		from -= 2;
+		memcpy(from, pairs + 2 * (number % 100), 2);
+	}
+	if (number || from == digits + HEADER_DIGITS)
+		*--from = (char)('0' + number);
 	/* Always as many bytes, so that no function is called for it. */
 	memcpy(to, from, HEADER_DIGITS);
 	return to + (digits + HEADER_DIGITS - from);
@@ -98,7 +105,9 @@ static const char *status_text(int status)
 char *header_begin(char *to, const struct reply *reply, const struct request *request)
 {
 	to = header_text(to, "HTTP/1.1 ");
-	to = header_text(to, status_text(reply->status));
+	/* No function is called to copy a constant. */
+	to = reply->status == 200 ? header_text(to, "200 OK") :
+				    header_text(to, status_text(reply->status));
 	to = mempcpy(to, common, sizeof(common) - 1);
 	if (!reply->keep)
 		to = header_text(to, "\r\nConnection: close");
