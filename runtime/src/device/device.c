@@ -106,9 +106,9 @@ static int pid(void)
 
 /*
  * libc knows the numbers of the threads that it has made, and that of the child of its fork(). In a child of
- * vfork() it knows that of the parent's thread. So it does in a child of clone(), which has a copy of its
- * parent's memory. That one counts as one of vfork(), too. What cannot be told is a child in a new PID
- * namespace that has the same number in it as its parent in another one.
+ * vfork() it knows that of the parent's thread. The same is true in a child of clone(), which has a copy of
+ * its parent's memory: it counts as a child of vfork(), too. A child in a new PID namespace is not recognised
+ * if it has the same number there as its parent in another namespace.
  */
 bool cosy_device_is_in_vfork(void)
 {

@@ -2,8 +2,8 @@
 /*
  * bpf.c - bpf(2), with a token where there is one.
  *
- * In a user namespace, CAP_BPF and CAP_PERFMON are worth something together with
- * a token, which a file system of BPF gives that was mounted to delegate that.
+ * In a user namespace, CAP_BPF and CAP_PERFMON suffice only with a token. A BPF file system that was
+ * mounted to delegate these rights provides it.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -30,7 +30,7 @@ int cosy_bpf_token(void)
 
 	if (!path)
 		path = BPFFS;
-	/* By libbpf's convention, an empty one is that no token is wanted. */
+	/* By libbpf's convention, an empty path means that no token is wanted. */
 	if (!*path)
 		return -1;
 	directory = cosy_sys6(SYS_openat, AT_FDCWD, (long)path,

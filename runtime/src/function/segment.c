@@ -2,9 +2,9 @@
 /*
  * segment.c - segments: 4 GiB of addresses that a user function can reach.
  *
- * A segment's addresses are reserved as a whole, without access, and made
- * accessible from the lower end as its heap grows (an arena's are from the
- * beginning, and memory is taken where it is touched). When the program has user
+ * A segment's addresses are reserved as a whole, without access. They are made accessible from the
+ * lower end as its heap grows. Those of an arena are accessible from the beginning, and memory is
+ * allocated where it is touched. When the program has user
  * functions and the privilege to load them, the memory is a BPF arena, which
  * the kernel sees too; otherwise it is ordinary memory, and the functions run
  * natively.

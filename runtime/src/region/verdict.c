@@ -279,17 +279,17 @@ static int64_t median(const uint64_t *sorted, uint32_t count)
 	return (int64_t)((sorted[(count - 1) / 2] + sorted[count / 2]) / 2);
 }
 
-/* The difference of the least and the greatest time; of many, without the greatest one. */
+/* Return the difference of the least and the greatest time. Of many times, the greatest is left out. */
 static int64_t spread(const uint64_t *sorted, uint32_t count)
 {
 	return (int64_t)(sorted[count - (count > FEW_RUNS ? 2 : 1)] - sorted[0]);
 }
 
 /**
- * struct comparison - of the times in the kernel and the native ones
+ * struct comparison - compares the times in the kernel with the native ones
  * @count:  number of runs of the kind that has fewer
  * @native: median of the native times
- * @gain:   by how much that of the times in the kernel is less
+ * @gain:   by how much the median of the times in the kernel is less
  * @faster: of 100 pairs of a run in the kernel and a native one, the number of those in
  *	    which the former took less time
  * @spread: sum of the spreads of both kinds
@@ -324,8 +324,8 @@ static struct comparison compare(const struct cosy_verdict *verdict)
 }
 
 /*
- * Return what the comparison shows: GAINS, LOSES, or NONE if more runs are needed. Of few runs, each
- * in the kernel has to differ from each native one in the same direction, by much.
+ * Return what the comparison shows: GAINS, LOSES, or NONE if more runs are needed. If there
+ * are few runs, each run in the kernel has to differ from each native one in the same direction, by much.
  */
 static enum cosy_opinion judge(const struct comparison *found)
 {
