@@ -39,7 +39,7 @@ def read(path=TABLE):
                 continue
             match = FUNCTION.match(line)
             if not match or bool(match[1]) != bool(match[6]):
-                raise SystemExit(f"{path}:{number}: neither a call nor a function: {line}")
+                raise SystemExit(f"{path}:{number}: not as the first lines of the file say: {line}")
             condition = (int(match[5]), match[6], int(match[7])) if match[1] else None
             functions.append(Function(match[2], match[3],
                                       match[4].split(",") if match[4] else [],
