@@ -16,17 +16,22 @@ def build_programs(root, packages=()):
 
 
 def measure(root, build, series, runs, script, names=()):
-    """Yield the guest's results as it prints them: name, file system, native, with Cosy."""
+    """Yield the guest's results as it prints them: name, file system, native, with Cosy. Exit if nothing was
+    measured for one of @names."""
     command = [os.path.join(root, "scripts", "vm", "run"), "--icount", "--",
                os.path.join(root, "bench", "common", "processes-guest"),
                os.path.join(root, "bench", script, "programs"), build, series, str(runs), *names]
+    missing = set(names)
     with subprocess.Popen(command, text=True, stdout=subprocess.PIPE,
                           stdin=subprocess.DEVNULL) as vm:
         for line in vm.stdout:
             name, system, native, cosy = line.split()
+            missing.discard(name)
             yield name, system, int(native), int(cosy)
     if vm.returncode:
         sys.exit("cosy bench: not everything could be measured (see above)")
+    if missing:
+        sys.exit(f"cosy bench: {script} has no row {' '.join(sorted(missing))}, or its program is not installed")
 
 
 def table(lines, goals):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash
 #
-# The common part of bench/{unmodified,rebuilt,batch,profile}/programs: makes the files of the programs, in
+# The common part of bench/{unmodified,rebuilt,batch,profile,reach}/programs: makes the files of the programs, in
 # the current directory, and measures a program.  A program's output goes to BENCH_OUTPUTS, by default the
 # parent directory, which is the same for every file system that is measured.
 #
@@ -13,7 +13,7 @@ build=$1 runs=$2 label=$3
 shift 3
 wanted=" $* "
 outputs=${BENCH_OUTPUTS:-..}
-files=3200 folders=32
+files=3200 folders=32 sources=2000 objects=300 packages=200
 
 unset LD_PRELOAD "${!COSY_@}"
 export PATH=/usr/bin:/bin LC_ALL=C
@@ -71,7 +71,7 @@ make_repository() {
 make_build() {
 	local i rules=
 	mkdir -p build/in build/out
-	for ((i = 0; i < 2000; i++)); do
+	for ((i = 0; i < sources; i++)); do
 		: >"build/in/$i"
 		: >"build/out/$i"
 		rules+="build out/$i: copy in/$i"$'\n'
@@ -84,7 +84,7 @@ make_build() {
 	touch -d '1 hour ago' build/in/*
 }
 
-# Make 300 objects of which none defines a symbol for the others, and one with main().
+# Make objects of which none defines a symbol for the others, and one with main().
 make_objects() {
 	local i names=()
 	mkdir objects
@@ -92,10 +92,33 @@ make_objects() {
 	echo 'static int number; static int *self(void) { return &number; } int *(*const pointer)(void) __attribute__((weak)) = self;' >objects/0.c
 	gcc -c -o objects/main.o objects/main.c
 	gcc -c -o objects/0.o objects/0.c
-	for ((i = 1; i < 300; i++)); do
+	for ((i = 1; i < objects; i++)); do
 		names+=("objects/$i.o")
 	done
 	tee "${names[@]}" <objects/0.o >/dev/null
+}
+
+# Make a project with installed packages.
+make_packages() {
+	local i dependencies=
+	for ((i = 0; i < packages; i++)); do
+		mkdir -p "packages/node_modules/package-$i"
+		echo "{\"name\": \"package-$i\", \"version\": \"1.0.0\"}" \
+			>"packages/node_modules/package-$i/package.json"
+		dependencies+="${dependencies:+, }\"package-$i\": \"1.0.0\""
+	done
+	echo "{\"name\": \"project\", \"version\": \"1.0.0\", \"dependencies\": {$dependencies}}" \
+		>packages/package.json
+}
+
+# Make headers, and a source file that includes them.
+make_headers() {
+	local i
+	mkdir headers
+	for ((i = 0; i < files; i++)); do
+		echo "extern int number_$i;" >"headers/header-$i.h"
+		echo "#include <header-$i.h>"
+	done >headers/all.c
 }
 
 # Make signatures for clamscan: one file that is not there.
