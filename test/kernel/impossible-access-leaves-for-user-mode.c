@@ -21,15 +21,17 @@ static const __u64 bad[] = {
 #define NBAD	(sizeof(bad) / sizeof(*bad))
 
 /*
- * Pending work, which the kernel sometimes has, also makes a bulk operation leave. On the return
- * it has been done, and the operation can be repeated.
+ * Pending work and the end of a time slice also make a bulk operation leave, on a busy machine
+ * several times. They do not at each of many entries; what is left to user mode always leaves.
  */
 static long run_bulk(int dev, __u64 handle, __u64 *frame, struct cosy_run *run)
 {
 	long ret = run_frame(dev, handle, frame, run);
 
-	if (ret == COSY_RUN_LEFT && run->status == COSY_STEP &&
-	    run->value == COSY_STEP_BULK) {
+	for (unsigned int again = 0;
+	     again < 100 && ret == COSY_RUN_LEFT && run->status == COSY_STEP &&
+	     run->value == COSY_STEP_BULK;
+	     again++) {
 		run->status = COSY_AGAIN;
 		ret = run_on(dev, run);
 	}
