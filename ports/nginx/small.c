@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -109,18 +111,41 @@ static struct {
 /* Also at the end of the process, for lines that are logged while it closes what is open. */
 __attribute__((destructor)) void small_log_flush(void)
 {
+	const size_t size = pending.size;
 	size_t written = 0;
 	ssize_t n;
 
-	for (; written < pending.size; written += (size_t)n) {
-		n = write(pending.fd, pending.lines + written, pending.size - written);
+	/* A signal that interrupts this does not write them again. */
+	pending.size = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	for (; written < size; written += (size_t)n) {
+		n = write(pending.fd, pending.lines + written, size - written);
 		if (n <= 0) {
 			pending.failed_fd = pending.fd;
 			pending.error = n ? errno : EIO;
 			break;
 		}
 	}
-	pending.size = 0;
+}
+
+/* End by the signal, after the lines are written: stock has written them before. */
+static void crashed(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	small_log_flush();
+	/* A fault happens again after this, now with its default action. */
+	if (info->si_code <= 0)
+		raise(number);
+}
+
+__attribute__((constructor)) static void catch_crashes(void)
+{
+	static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
+	const struct sigaction action = { .sa_sigaction = crashed,
+					  .sa_flags = SA_SIGINFO | (int)SA_RESETHAND };
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &action, NULL);
 }
 
 ssize_t small_log(int fd, const void *line, size_t size)
@@ -131,6 +156,7 @@ ssize_t small_log(int fd, const void *line, size_t size)
 		return write(fd, line, size);
 	pending.fd = fd;
 	memcpy(pending.lines + pending.size, line, size);
+	atomic_signal_fence(memory_order_seq_cst);
 	pending.size += size;
 	if (fd != pending.failed_fd)
 		return (ssize_t)size;

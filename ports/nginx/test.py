@@ -246,6 +246,33 @@ def check_log(server):
     until(failed, "a log that is full is reported")
 
 
+def check_crash(server):
+    """A worker is killed while it answers: the log has the requests that were answered."""
+    log = os.path.join(server.directory, "access.log")
+    # At some of these moments the worker has lines that are not written.
+    for number, after in ((number, after) for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS)
+                          for after in (1, 20, 40, 60)):
+        worker, = server.workers()
+        client, answer, name = server.client(), b"HTTP/1.1 200 OK", f"{number.name}-{after}"
+        client.send(f"GET /d/index.html?{name} HTTP/1.1\r\nHost: x\r\n\r\n" * 900)
+        while client.data.count(answer) < after:
+            client.more()
+        os.kill(worker, number)
+        try:
+            while client.more():
+                pass
+        except ConnectionResetError:
+            pass
+        until(lambda: server.workers() not in ([], [worker]), "another worker runs")
+        with open(log) as lines:
+            logged = sum(f"?{name} " in line for line in lines)
+        answered = client.data.count(answer)
+        # The line of a request follows its answer.
+        check(answered <= logged + 1, f"{answered} requests are answered, and {logged} logged: {name}")
+    with open(os.path.join(server.directory, "error.log")) as lines:
+        check(sum("exited on signal" in line for line in lines) >= 12, "the worker ends by the signal")
+
+
 def check_reload(server):
     failed = []
 
@@ -274,7 +301,8 @@ def check_reload(server):
     check(slow.answer().body == LARGE, "an answer is completed before the server ends")
     until(lambda: not os.path.exists(f"/proc/{server.pid}"), "it ends")
     with open(os.path.join(server.directory, "error.log")) as log:
-        lines = [line for line in log if ("[alert]" in line or "[emerg]" in line) and "/dev/full" not in line]
+        lines = [line for line in log if ("[alert]" in line or "[emerg]" in line) and "/dev/full" not in line
+                 and "exited on signal" not in line]
     check(not lines, f"nothing is wrong: {lines[:3]}")
 
 
@@ -283,7 +311,7 @@ def main():
     try:
         for listen in f"unix:{server.directory}/socket", "18090":
             server.start(listen)
-            for part in (check_files, check_ranges, check_connections, check_changes, check_log):
+            for part in (check_files, check_ranges, check_connections, check_changes, check_log, check_crash):
                 part(server)
             os.rmdir(server.path("changing"))
             check_reload(server)
