@@ -40,11 +40,11 @@ unsigned int use(void)
 	return result;
 }
 #else
-#include <dirent.h>
 #include <dlfcn.h>
 #include <stdlib.h>
 
 #include "../Inputs/check.h"
+#include "../Inputs/descriptors.h"
 
 static int lines_in(const char *name)
 {
@@ -55,17 +55,6 @@ static int lines_in(const char *name)
 		lines += c == '\n';
 	fclose(file);
 	return lines;
-}
-
-static int descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
 }
 
 int main(int argc, char **argv)
@@ -94,10 +83,10 @@ int main(int argc, char **argv)
 		if (i != 2)
 			continue;
 		maps = lines_in("/proc/self/maps");
-		open = descriptors();
+		open = count_descriptors("");
 	}
 	if (rounds > 3) {
-		EQUAL(descriptors(), open);
+		EQUAL(count_descriptors(""), open);
 		/* The heap may grow, and be split. */
 		CHECK(lines_in("/proc/self/maps") <= maps + 2);
 	}

@@ -7,7 +7,6 @@
 // RUN: %cosy-cc -O2 %s -o %t
 // RUN: %run-all --vm %t | %FileCheck %s
 #include <cosy.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,26 +16,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "../Inputs/descriptors.h"
+
 static const char *file;
 static int in[2], number;
-
-/* Return: the descriptor of /dev/cosy, or -1 if there is none. */
-static int find_device(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *entry;
-	int found = -1;
-
-	while ((entry = readdir(dir))) {
-		char target[256] = { 0 };
-
-		if (readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1) > 0 &&
-		    !strcmp(target, "/dev/cosy"))
-			found = atoi(entry->d_name);
-	}
-	closedir(dir);
-	return found;
-}
 
 /* The thread waits in its read(). */
 static void handler(int sig)
@@ -80,7 +63,7 @@ int main(void)
 		for (int j = 0; j < 8; j++)
 			total += getppid() < 0;
 		COSY_END;
-		number = find_device();
+		number = device();
 		file = files[i];
 		setitimer(ITIMER_REAL, &soon, NULL);
 		COSY_START;

@@ -50,7 +50,7 @@
 #include <unistd.h>
 #include <utime.h>
 
-#include "Inputs/raw-syscall.h"
+#include "../Inputs/raw-syscall.h"
 
 /* Not in glibc's headers; only old programs use the first one. */
 #define OLD(function) __asm__(".symver " #function ", " #function "@GLIBC_" OLD_VERSION)

@@ -26,7 +26,7 @@
 
 #ifdef LIBRARY
 
-#include "Inputs/raw-syscall.h"
+#include "../Inputs/raw-syscall.h"
 
 static int calls;
 

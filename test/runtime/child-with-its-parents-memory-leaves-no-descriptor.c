@@ -5,12 +5,12 @@
 // RUN: %compile %s -o %t -lcosy -Wl,-rpath,%lib
 // RUN: %vm env COSY_EXECUTOR=kernel %t
 #include <cosy.h>
-#include <dirent.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../Inputs/descriptors.h"
 #include "region.h"
 
 #define COMPOUNDS	10
@@ -18,17 +18,6 @@
 REGION(calls, CALLS, 12)
 
 static struct cosy *compounds[COMPOUNDS + 1];
-
-static int descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
 
 static void wait_for(pid_t pid)
 {
@@ -57,7 +46,7 @@ static void check_vfork(void)
 		CHECK(compounds[i]);
 	}
 	CHECK(works(compounds[COMPOUNDS]));
-	open = descriptors();
+	open = count_descriptors("");
 	for (int i = 0; i < COMPOUNDS; i++) {
 		pid = vfork();
 		if (!pid) {
@@ -69,7 +58,7 @@ static void check_vfork(void)
 		CHECK(works(compounds[i]));
 		CHECK(works(compounds[COMPOUNDS]));
 	}
-	EQUAL(descriptors(), open);
+	EQUAL(count_descriptors(""), open);
 }
 
 static void run_here(void)

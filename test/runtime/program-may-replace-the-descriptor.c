@@ -13,7 +13,6 @@
 // CHECK-DAG: replaced yes
 // PLAIN-COUNT-28: compound ran
 // PLAIN: replaced yes
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -21,31 +20,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../Inputs/descriptors.h"
 #include "region.h"
 
 /* The path to open in place of the device, or NULL. */
 static const char *replacement;
 static int replaced;
-
-/* Return: the descriptor of /dev/cosy, or -1 if there is none. */
-static int find_device(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *entry;
-	int found = -1;
-
-	CHECK(dir);
-	while ((entry = readdir(dir))) {
-		char target[256] = { 0 };
-
-		if (readlinkat(dirfd(dir), entry->d_name, target,
-			       sizeof(target) - 1) > 0 &&
-		    !strcmp(target, "/dev/cosy"))
-			found = atoi(entry->d_name);
-	}
-	closedir(dir);
-	return found;
-}
 
 /* Open the highest possible descriptor of the program, less @spare. */
 static void limit_numbers(rlim_t spare)
@@ -59,7 +39,7 @@ static void limit_numbers(rlim_t spare)
 
 static void lose_device(void)
 {
-	int fd = find_device();
+	int fd = device();
 	int other;
 
 	if (fd < 0)

@@ -33,11 +33,12 @@ int use_region(void)
 	return 1;
 }
 #else
-#include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../Inputs/descriptors.h"
 
 static int lines_in(const char *name)
 {
@@ -49,17 +50,6 @@ static int lines_in(const char *name)
 		lines += c == '\n';
 	fclose(file);
 	return lines;
-}
-
-static int descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
 }
 
 int main(int argc, char **argv)
@@ -79,14 +69,13 @@ int main(int argc, char **argv)
 		dlclose(library);
 		if (i == 2) {
 			maps = lines_in("/proc/self/maps");
-			open = descriptors();
+			open = count_descriptors("");
 		}
 	}
-	if (rounds > 3 && (lines_in("/proc/self/maps") > maps + 2 ||
-			   descriptors() > open)) {
+	if (rounds > 3 &&
+	    (lines_in("/proc/self/maps") > maps + 2 || count_descriptors("") > open)) {
 		fprintf(stderr, "left behind: %d mappings, %d descriptors\n",
-			lines_in("/proc/self/maps") - maps,
-			descriptors() - open);
+			lines_in("/proc/self/maps") - maps, count_descriptors("") - open);
 		return 1;
 	}
 	printf("done\n");

@@ -15,31 +15,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "raw-syscall.h"
 #include "../../Inputs/check.h"
+#include "../../Inputs/descriptors.h"
+#include "../../Inputs/raw-syscall.h"
 
 /* The module gives the device this number or a later one, relative to the limit (COSY_HIDE_FIRST). */
 #define HIDDEN	32
-
-/* Return true if descriptor @fd is /dev/cosy. Uses calls that are not interposed. */
-static inline bool is_device(int fd)
-{
-	char name[64], path[64] = "";
-	ssize_t n;
-
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	n = raw_syscall(SYS_readlink, name, path, sizeof(path));
-	return n == 9 && !memcmp(path, "/dev/cosy", 9);
-}
-
-/* Return the number of a descriptor of the device, -1 if there is none. */
-static inline int device(void)
-{
-	for (int fd = 0; fd < 5000; fd++)
-		if (is_device(fd))
-			return fd;
-	return -1;
-}
 
 /*
  * Return true if the device is open at the numbers in cosy(1). Checking all numbers takes long,
