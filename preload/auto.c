@@ -197,7 +197,6 @@ int cosy_shared_device(void)
  */
 __attribute__((destructor(101))) static void unload(void)
 {
-	if (__atomic_load_n(&cosy_device, __ATOMIC_RELAXED) >= 0 &&
-	    !cosy_in_program())
+	if (__atomic_load_n(&cosy_device.fd, __ATOMIC_RELAXED) >= 0 && !cosy_in_program())
 		cosy_before_filter();
 }

@@ -32,7 +32,7 @@
 
 int *__errno_location(void);
 
-int cosy_device = COSY_DEVICE_CLOSED;
+union cosy_device cosy_device = { .fd = COSY_DEVICE_CLOSED };
 uint8_t cosy_routes[COSY_FUNCTIONS];
 void *cosy_nexts[COSY_FUNCTIONS];
 const char *cosy_single_threaded;
@@ -77,6 +77,32 @@ void *cosy_resolve(enum cosy_function function)
 	return next;
 }
 
+static int device_fd(void)
+{
+	return __atomic_load_n(&cosy_device.fd, __ATOMIC_RELAXED);
+}
+
+static union cosy_device read_device(void)
+{
+	return (union cosy_device){ .all = __atomic_load_n(&cosy_device.all, __ATOMIC_RELAXED) };
+}
+
+/*
+ * Change cosy_device from @device to @fd, and set @device to what it is then. Fails if another thread has
+ * changed it since @device was read, even to the same number. Then the value of that thread stays, above all
+ * COSY_DEVICE_OFF.
+ */
+static bool change_device(union cosy_device *device, int fd)
+{
+	union cosy_device to = { .fd = fd, .changes = device->changes + 1 };
+
+	if (!__atomic_compare_exchange_n(&cosy_device.all, &device->all, to.all, false,
+					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return false;
+	*device = to;
+	return true;
+}
+
 /*
  * Ask the module whether the process may use the device. A process below a seccomp filter may be
  * killed for any call that it does not make natively. So this is a call that the dynamic linker
@@ -100,9 +126,7 @@ static int open_hidden(void)
 	int fd;
 
 	/* It may have been turned off meanwhile. */
-	if (cosy_is_in_except_file() ||
-	    __atomic_load_n(&cosy_device, __ATOMIC_RELAXED) !=
-		    COSY_DEVICE_OPENING)
+	if (cosy_is_in_except_file() || device_fd() != COSY_DEVICE_OPENING)
 		fd = -EPERM;
 	else
 		fd = cosy_file_open();
@@ -125,16 +149,6 @@ static int state_of(int fd)
 		       COSY_DEVICE_OFF;
 }
 
-/*
- * Change cosy_device from @from to @to. Fails if another thread has changed it meanwhile. Then
- * the value of that thread stays, above all COSY_DEVICE_OFF.
- */
-static bool change_device(int *from, int to)
-{
-	return __atomic_compare_exchange_n(&cosy_device, from, to, false,
-					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-}
-
 /* Return true if @fd is the regions' descriptor, which must not be closed here. */
 static bool is_shared(int fd)
 {
@@ -147,12 +161,14 @@ static bool is_shared(int fd)
  */
 static void close_device(int state)
 {
-	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
+	union cosy_device device = read_device();
+	int fd;
 
 	do {
+		fd = device.fd;
 		if (fd == COSY_DEVICE_OFF || fd == state)
 			return;
-	} while (!change_device(&fd, state));
+	} while (!change_device(&device, state));
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
 	if (fd >= 0 && !is_shared(fd) && cosy_file_is_device(fd))
 		cosy_file_close(fd);
@@ -174,10 +190,12 @@ static int device_to_share(void)
  */
 static bool share_device(int fd)
 {
-	int closed = COSY_DEVICE_CLOSED;
+	union cosy_device device = read_device();
 
 	__atomic_store_n(&shared, fd, __ATOMIC_RELEASE);
-	return change_device(&closed, fd) || closed >= 0;
+	if (device.fd == COSY_DEVICE_CLOSED)
+		change_device(&device, fd);
+	return device.fd >= 0;
 }
 
 /*
@@ -187,16 +205,15 @@ static bool share_device(int fd)
  */
 static int open_device(void)
 {
-	int device = COSY_DEVICE_CLOSED, opening = COSY_DEVICE_OPENING, fd;
+	union cosy_device device = read_device();
+	int fd;
 
-	if (!change_device(&device, COSY_DEVICE_OPENING))
-		return device;
+	if (device.fd != COSY_DEVICE_CLOSED || !change_device(&device, COSY_DEVICE_OPENING))
+		return device.fd;
 	fd = open_hidden();
-	if (change_device(&opening, state_of(fd)))
-		return state_of(fd);
-	if (fd >= 0 && opening != COSY_DEVICE_OFF)
+	if (!change_device(&device, state_of(fd)) && fd >= 0 && device.fd != COSY_DEVICE_OFF)
 		cosy_file_close(fd);
-	return opening;
+	return device.fd;
 }
 
 /*
@@ -206,19 +223,24 @@ static int open_device(void)
  */
 static bool try_device(void)
 {
-	int device = COSY_DEVICE_CLOSED, error;
+	union cosy_device device = read_device();
 	uint64_t all = ~0ull, mask;
+	int error, fd;
 
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
+	if (device.fd != COSY_DEVICE_CLOSED)
+		return device.fd >= 0;
 	error = cosy_always_native() ? -EPERM : ask_module();
-	if (error)
-		return !change_device(&device, state_of(error)) && device >= 0;
+	if (error) {
+		change_device(&device, state_of(error));
+		return device.fd >= 0;
+	}
 	cosy_sys6(__NR_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask,
 		  sizeof(mask), 0, 0);
-	device = open_device();
+	fd = open_device();
 	cosy_sys6(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
 		  sizeof(mask), 0, 0);
-	return device >= 0;
+	return fd >= 0;
 }
 
 /* Count a call. Return true after enough calls for opening the device. */
@@ -232,16 +254,15 @@ static bool enough_calls(void)
 
 int cosy_count_call(void)
 {
-	if (__atomic_load_n(&cosy_device, __ATOMIC_RELAXED) == COSY_DEVICE_CLOSED &&
-	    cosy_is_loaded() && enough_calls())
+	if (device_fd() == COSY_DEVICE_CLOSED && cosy_is_loaded() && enough_calls())
 		try_device();
-	return __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
+	return device_fd();
 }
 
 bool cosy_prepare(enum cosy_function function)
 {
 	uint8_t route;
-	int device = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED), fd;
+	int device = device_fd(), fd;
 
 	/* The native call needs it. */
 	if (!__atomic_load_n(&cosy_nexts[function], __ATOMIC_RELAXED))
@@ -267,17 +288,18 @@ bool cosy_prepare(enum cosy_function function)
 /*
  * Forget the descriptor @fd, because an entry failed with it. The program has closed it, and its number now
  * belongs to the program. Or another thread has closed it since the entry read the number, such as before a
- * fork. Then a descriptor that was opened later is kept, which may have the same number.
+ * fork. Then a descriptor that was opened later is kept, which may have the same number, also if that happens
+ * after the test.
  */
 static void forget_device(int fd)
 {
+	union cosy_device device = read_device();
 	unsigned int times = __atomic_load_n(&lost, __ATOMIC_RELAXED) + 1;
 
-	if (fd < 0 || cosy_file_is_device(fd))
+	if (fd < 0 || device.fd != fd || cosy_file_is_device(fd))
 		return;
 	__atomic_store_n(&lost_device, fd, __ATOMIC_RELAXED);
-	if (!change_device(&fd, times < MAX_LOST ? COSY_DEVICE_CLOSED :
-						   COSY_DEVICE_OFF))
+	if (!change_device(&device, times < MAX_LOST ? COSY_DEVICE_CLOSED : COSY_DEVICE_OFF))
 		return;
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&lost, times, __ATOMIC_RELAXED);
@@ -312,7 +334,7 @@ long cosy_failed(long result)
 /* Close the device, unless the regions use it. Return true if it was open. */
 static bool close_own_device(void)
 {
-	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
+	int fd = device_fd();
 
 	if (is_shared(fd))
 		return false;
@@ -341,7 +363,10 @@ void cosy_before_filter(void)
 void cosy_after_filter(void)
 {
 	/* The descriptor stays open, because the filter may also forbid closing it. */
-	__atomic_store_n(&cosy_device, COSY_DEVICE_OFF, __ATOMIC_RELAXED);
+	union cosy_device device = read_device();
+
+	while (!change_device(&device, COSY_DEVICE_OFF))
+		;
 }
 
 void cosy_before_prctl(long option)

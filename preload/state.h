@@ -62,8 +62,23 @@ enum cosy_route {
 #define COSY_SLOW_PATH COSY_HIDDEN
 #endif
 
+/**
+ * union cosy_device - the device
+ * @fd:	     its descriptor, or a value above; the assembler code reads it, too
+ * @changes: number of changes, by which a thread notices that the device was closed, and opened again with the
+ *	     same number
+ * @all:     both, to compare and change them at once
+ */
+union cosy_device {
+	struct {
+		int fd;
+		uint32_t changes;
+	};
+	uint64_t all;
+};
+
 /* Accessed atomically, mostly relaxed: stale values do no harm. */
-extern int cosy_device COSY_HIDDEN;
+extern union cosy_device cosy_device COSY_HIDDEN;
 extern uint8_t cosy_routes[COSY_FUNCTIONS] COSY_HIDDEN;
 extern void *cosy_nexts[COSY_FUNCTIONS] COSY_HIDDEN;
 /*
@@ -129,7 +144,7 @@ int cosy_shared_device(void) COSY_HIDDEN;
  *
  * Async-signal-safe, thread-safe, keeps errno.
  *
- * Return: the device, or a value of cosy_device that is no descriptor.
+ * Return: the descriptor, or a value of cosy_device that is none.
  */
 int cosy_count_call(void) COSY_HIDDEN;
 

@@ -38,7 +38,7 @@ void pthread_testcancel(void);
 static inline __attribute__((always_inline)) bool
 may_enter(enum cosy_function function, bool is_linked, void *linked)
 {
-	int device = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
+	int device = __atomic_load_n(&cosy_device.fd, __ATOMIC_RELAXED);
 	uint8_t route = __atomic_load_n(&cosy_routes[function],
 					__ATOMIC_ACQUIRE);
 
@@ -62,7 +62,7 @@ may_enter(enum cosy_function function, bool is_linked, void *linked)
 static inline __attribute__((always_inline)) bool
 make(enum cosy_function function, struct cosy_call *call, long *result)
 {
-	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
+	int fd = __atomic_load_n(&cosy_device.fd, __ATOMIC_RELAXED);
 	long ret;
 
 	__asm__ volatile("syscall"
