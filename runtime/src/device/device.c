@@ -104,23 +104,30 @@ static int pid(void)
 	return (int)cosy_sys(SYS_getpid, 0, 0, 0);
 }
 
+/* The calling thread. The module's answer is of this thread; older modules do not know it. */
+static int thread(const struct cosy_info *info)
+{
+	return info->thread ? (int)info->thread : (int)cosy_sys(SYS_gettid, 0, 0, 0);
+}
+
 /*
+ * Return true in a child of vfork(), which has the number @self and the module's answer @info, if it has one.
+ *
  * libc knows the numbers of the threads that it has made, and that of the child of its fork(). In a child of
  * vfork() it knows that of the parent's thread. The same is true in a child of clone(), which has a copy of
  * its parent's memory: it counts as a child of vfork(), too. A child in a new PID namespace is not recognised
  * if it has the same number there as its parent in another namespace.
  */
-bool cosy_device_is_in_vfork(void)
+static bool is_in_vfork(int self, const struct cosy_info *info)
 {
 	const int known = (int)cosy_env_tid(NULL);
 
-	return known != pid() && known != cosy_sys(SYS_gettid, 0, 0, 0);
+	return known != self && known != thread(info);
 }
 
-/* The calling thread. The module's answer is of this thread; older modules do not know it. */
-static int thread(const struct cosy_info *info)
+bool cosy_device_is_in_vfork(void)
 {
-	return info->thread ? (int)info->thread : (int)cosy_sys(SYS_gettid, 0, 0, 0);
+	return is_in_vfork(pid(), &(const struct cosy_info){});
 }
 
 /*
@@ -141,7 +148,7 @@ static int replace(int old, struct cosy_info *info)
 	if (fd < 0)
 		return fd;
 	self = pid();
-	if (known != self && known != thread(info)) {
+	if (is_in_vfork(self, info)) {
 		cosy_file_close(fd);
 		__atomic_store_n(&refused_pid, self, __ATOMIC_RELAXED);
 		return -EBUSY;
