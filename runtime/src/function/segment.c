@@ -52,7 +52,13 @@ static struct cosy_segment *segments[NSEGMENTS];
 /* The numbers of all segments that there have been are from the first to before the second. */
 static unsigned int first_number = NSEGMENTS, end_number;
 
-/* Protects changes to the table; held while the process forks. */
+/*
+ * Those that are not in the table: threads are making or destroying them. A child process does not have these
+ * threads, and gives them back.
+ */
+static struct cosy_segment *unlisted;
+
+/* Protects changes to the table and that list; held while the process forks. */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct cosy_segment *shared;	/* by all threads that chose no other */
@@ -435,18 +441,6 @@ static void take_copy(struct cosy_segment *segment)
 	segment->map = -1;
 }
 
-static void after_fork_in_child(void)
-{
-	for (unsigned int i = first_number; i < end_number; i++)
-		if (segments[i] && segments[i]->map >= 0)
-			take_copy(segments[i]);
-	unlock_all();
-}
-
-/*
- * Segments come and go
- */
-
 static void give_back(struct cosy_segment *segment)
 {
 	munmap(segment->base, COSY_SEGMENT_SPAN);
@@ -456,6 +450,66 @@ static void give_back(struct cosy_segment *segment)
 	if (segment->blocks)
 		munmap(segment->blocks, BLOCKS / 8);
 	free(segment);
+}
+
+/* Functions have programs for the segments that are being destroyed. */
+static void give_back_unlisted(void)
+{
+	struct cosy_segment *segment;
+
+	while ((segment = unlisted)) {
+		unlisted = segment->next;
+		if (cosy_segment_forget)
+			cosy_segment_forget(segment);
+		give_back(segment);
+	}
+}
+
+static void after_fork_in_child(void)
+{
+	for (unsigned int i = first_number; i < end_number; i++)
+		if (segments[i] && segments[i]->map >= 0)
+			take_copy(segments[i]);
+	unlock_all();
+	give_back_unlisted();
+}
+
+/*
+ * Segments come and go
+ */
+
+static bool handle_forks(void)
+{
+	static bool handled;
+
+	if (!handled)
+		handled = !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+	return handled;
+}
+
+/* The caller has locked the table. */
+static void list_as_unlisted(struct cosy_segment *segment)
+{
+	segment->next = unlisted;
+	unlisted = segment;
+}
+
+static void take_from_unlisted(const struct cosy_segment *segment)
+{
+	struct cosy_segment **at = &unlisted;
+
+	while (*at != segment)
+		at = &(*at)->next;
+	*at = segment->next;
+}
+
+/* Give a segment back that is not in the table. The caller holds no lock. */
+static void give_back_locked(struct cosy_segment *segment)
+{
+	pthread_mutex_lock(&table_lock);
+	take_from_unlisted(segment);
+	give_back(segment);
+	pthread_mutex_unlock(&table_lock);
 }
 
 static struct cosy_segment *make(size_t size)
@@ -507,26 +561,28 @@ static struct cosy_segment *make(size_t size)
 	return segment;
 }
 
-/* Make a segment that is not in the table. The caller holds no lock. */
+/* Make a segment that is not in the table. The caller holds no lock. Return NULL without memory. */
 static struct cosy_segment *create(size_t size)
 {
-	struct cosy_segment *segment = make(size);
+	struct cosy_segment *segment = NULL;
 
+	pthread_mutex_lock(&table_lock);
+	if (handle_forks())
+		segment = make(size);
+	if (segment)
+		list_as_unlisted(segment);
+	pthread_mutex_unlock(&table_lock);
 	if (segment && segment->map >= 0 && cosy_segment_prepare)
 		cosy_segment_prepare();
 	return segment;
 }
 
-/* Enter a segment into the table, which is locked. Return false without memory. */
-static bool enter(struct cosy_segment *segment)
+/* Enter a segment of create() into the table, which is locked. */
+static void enter(struct cosy_segment *segment)
 {
 	const unsigned int number = (unsigned int)((uintptr_t)segment->base / COSY_SEGMENT_SPAN);
-	static bool handlers;
 
-	if (!handlers && pthread_atfork(before_fork, after_fork_in_parent,
-					after_fork_in_child))
-		return false;
-	handlers = true;
+	take_from_unlisted(segment);
 	if (cosy_segment_made)
 		cosy_segment_made(segment);
 	__atomic_store_n(&segments[number], segment, __ATOMIC_RELEASE);
@@ -534,13 +590,11 @@ static bool enter(struct cosy_segment *segment)
 		first_number = number;
 	if (number >= end_number)
 		end_number = number + 1;
-	return true;
 }
 
 COSY_EXPORT struct cosy_segment *cosy_segment_create(size_t size)
 {
 	struct cosy_segment *segment;
-	bool entered;
 
 	if (!size)
 		size = SPACE;
@@ -550,16 +604,14 @@ COSY_EXPORT struct cosy_segment *cosy_segment_create(size_t size)
 		return NULL;
 	}
 	segment = create(size);
-	if (segment) {
-		pthread_mutex_lock(&table_lock);
-		entered = enter(segment);
-		pthread_mutex_unlock(&table_lock);
-		if (entered)
-			return segment;
-		give_back(segment);
+	if (!segment) {
+		errno = ENOMEM;
+		return NULL;
 	}
-	errno = ENOMEM;
-	return NULL;
+	pthread_mutex_lock(&table_lock);
+	enter(segment);
+	pthread_mutex_unlock(&table_lock);
+	return segment;
 }
 
 COSY_EXPORT void cosy_segment_destroy(struct cosy_segment *segment)
@@ -574,12 +626,13 @@ COSY_EXPORT void cosy_segment_destroy(struct cosy_segment *segment)
 	pthread_mutex_lock(&table_lock);
 	__atomic_store_n(&segments[(uintptr_t)segment->base / COSY_SEGMENT_SPAN],
 			 NULL, __ATOMIC_RELEASE);
+	list_as_unlisted(segment);
 	pthread_mutex_unlock(&table_lock);
 	/* In a child process it has no arena, but its functions may have their parent's programs. */
 	if (cosy_segment_forget)
 		cosy_segment_forget(segment);
 	pthread_mutex_destroy(&segment->lock);
-	give_back(segment);
+	give_back_locked(segment);
 }
 
 COSY_EXPORT struct cosy_segment *cosy_segment_use(struct cosy_segment *segment)
@@ -634,7 +687,8 @@ struct cosy_segment *cosy_segment_current(void)
 	made = create(SPACE);
 	pthread_mutex_lock(&table_lock);
 	segment = shared;
-	if (!segment && made && enter(made)) {
+	if (!segment && made) {
+		enter(made);
 		segment = made;
 		made = NULL;
 		__atomic_store_n(&shared, segment, __ATOMIC_RELEASE);
@@ -642,6 +696,6 @@ struct cosy_segment *cosy_segment_current(void)
 	pthread_mutex_unlock(&table_lock);
 	/* Another thread was faster. */
 	if (made)
-		give_back(made);
+		give_back_locked(made);
 	return segment;
 }

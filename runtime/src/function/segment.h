@@ -39,6 +39,7 @@
  * @blocks:  bit n is set if a block begins at @base + n * COSY_BLOCK_ALIGNMENT
  * @present: bit n is set if page n is known to be present for the kernel
  * @copy:    during a fork: a copy of its memory, without the guards
+ * @next:    of those that are being made or destroyed
  */
 struct cosy_segment {
 	pthread_mutex_t lock;
@@ -51,6 +52,7 @@ struct cosy_segment {
 	uint64_t *blocks;
 	uint64_t *present;
 	char *copy;
+	struct cosy_segment *next;
 };
 
 /** cosy_segment_mark() - return the mark of the descriptors of a segment: its arena, its programs */
