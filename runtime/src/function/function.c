@@ -568,9 +568,12 @@ static void explain_argument(struct state *state, uint32_t foreign)
 			     " is not from cosy_malloc()", NULL);
 }
 
-/* Identify a region and the segment of its pointers by one word; 0 if that is not possible. */
-static uint64_t key_of(const struct cosy_function *function,
-		       const uint64_t *args, uint64_t handle)
+/*
+ * Identify a region and the segment of its pointers by one word. Return false if they are into two segments.
+ * Without a pointer the word is 0, which identifies nothing.
+ */
+static bool key_of(const struct cosy_function *function, const uint64_t *args, uint64_t handle,
+		   uint64_t *key)
 {
 	enum { BITS = 15 };	/* of an address, without those in a segment */
 	uint64_t segment = 0;
@@ -580,12 +583,13 @@ static uint64_t key_of(const struct cosy_function *function,
 
 		if (!(function->pointers >> i & 1) || !args[i])
 			continue;
-		if (!of || of >> BITS || (segment && segment != of))
-			return 0;
+		if (segment && segment != of)
+			return false;
 		segment = of;
 	}
 	/* Handles are successive, so they differ in what remains of them. */
-	return segment ? handle << BITS | segment : 0;
+	*key = segment ? handle << BITS | segment : 0;
+	return true;
 }
 
 /*
@@ -677,9 +681,9 @@ static bool upcall(const struct cosy_region *region, struct cosy_counts *counts,
 		explain_argument(state, foreign);
 		return false;
 	}
-	/* Not the calls for the lock each time. */
-	key = key_of(state->function, args, run->handle);
-	if ((key && __atomic_load_n(&state->settled, __ATOMIC_RELAXED) == key) ||
+	/* Not the calls for the lock each time. No program has two segments. */
+	if (!key_of(state->function, args, run->handle, &key) ||
+	    (key && __atomic_load_n(&state->settled, __ATOMIC_RELAXED) == key) ||
 	    !try_lock(state, &mask))
 		return false;
 	program = program_for(state, args);
