@@ -110,9 +110,12 @@ static void move_some(void)
 	struct table share = choose_share();
 	long to;
 
-	switch (any(4)) {
+	switch (any(5)) {
 	case 0:
 		move_fd(share, process_fd(), -1, COSY_SHARE_IN);
+		break;
+	case 3:
+		move_fd(share, (long)share_fd(share), -1, COSY_SHARE_CLOSE);
 		break;
 	case 1:
 		to = move_fd(share, (long)share_fd(share), -1, known[any(4)]);

@@ -325,7 +325,7 @@ static void test_move(int dev)
 	      "closing the handed descriptor closes the file");
 
 	wrong.fd = copy + 1;
-	wrong.flags = 8;
+	wrong.flags = 16;
 	check(table_ioctl(from.fd, COSY_SHARE_MOVE, &wrong) == -EINVAL, "an unknown flag");
 	wrong.flags = 0;
 	wrong.to = -2;
@@ -343,6 +343,17 @@ static void test_move(int dev)
 		      move_fd(from, 999, -1, COSY_SHARE_IN) == -EBADF &&
 		      move_fd(from, copy, -1, COSY_SHARE_IN) == -EBADF,
 	      "COSY_SHARE_IN copies descriptors of the process");
+	check(move_fd(from, copy + 1, -1, COSY_SHARE_CLOSE | COSY_SHARE_COPY) == -EINVAL &&
+		      move_fd(from, copy + 1, -1, COSY_SHARE_CLOSE | COSY_SHARE_IN) == -EINVAL &&
+		      move_fd(from, copy + 1, -1, COSY_SHARE_CLOSE | COSY_SHARE_CLOEXEC) == -EINVAL,
+	      "COSY_SHARE_CLOSE with another flag");
+	check(move_fd(from, copy + 1, to.fd, COSY_SHARE_CLOSE) == -EINVAL,
+	      "COSY_SHARE_CLOSE with another share");
+	check(move_fd(from, copy + 1, -1, COSY_SHARE_CLOSE) == 0 &&
+		      move_fd(from, copy + 1, -1, COSY_SHARE_CLOSE) == -EBADF &&
+		      move_fd(from, 0, -1, COSY_SHARE_CLOSE) == -EBADF &&
+		      move_fd(from, from.fd, -1, COSY_SHARE_CLOSE) == -EBADF,
+	      "COSY_SHARE_CLOSE closes descriptors of the share once, and no others");
 	close(from.fd);
 	close(to.fd);
 	close(reads);

@@ -113,6 +113,10 @@ static void traced(int dev)
 		      "a traced thread makes no short call in a share");
 		check(is_of(table, fd) && move_fd(table, fd, -1, 0) >= 0,
 		      "a traced thread moves descriptors into a share and out of it");
+		fd = move_fd(table, 0, -1, COSY_SHARE_IN);
+		check(!move_fd(table, fd, -1, COSY_SHARE_CLOSE) &&
+			      move_fd(table, fd, -1, COSY_SHARE_COPY) == -EBADF,
+		      "a traced thread closes a descriptor by its own request");
 		exit(finish());
 	}
 	waitpid(pid, &status, 0);

@@ -202,7 +202,7 @@ static unsigned int cosy_share_makes(u8 kind)
 }
 
 /* close(), which needs no other table. */
-static __always_inline long cosy_share_close(struct cosy_share *share, u32 fd)
+static __always_inline long cosy_share_close_inline(struct cosy_share *share, u32 fd)
 {
 	int number = cosy_share_local(share, fd);
 	struct file *file = number < 0 ? NULL : cosy_table_take(share, number);
@@ -213,6 +213,18 @@ static __always_inline long cosy_share_close(struct cosy_share *share, u32 fd)
 	ret = cosy_table_put(share, file);
 	/* As in close(): the descriptor is gone, so the call is not made again. */
 	return cosy_is_restart(ret) ? -EINTR : ret;
+}
+
+/**
+ * cosy_share_close() - close a descriptor
+ * @share: the share, which the current thread may use
+ * @fd:    the descriptor
+ *
+ * Return: as close(2) in the share.
+ */
+long cosy_share_close(struct cosy_share *share, u32 fd)
+{
+	return cosy_share_close_inline(share, fd);
 }
 
 /* dup() of a descriptor of the share. Return -EAGAIN if the system call has to be made. */
@@ -242,7 +254,7 @@ static long cosy_share_make(struct cosy_share *share, u32 nr, u64 *args)
 
 	cosy_share_made(share);
 	if (nr == __NR_close)
-		return cosy_share_close(share, args[0]);
+		return cosy_share_close_inline(share, args[0]);
 	if (nr == __NR_epoll_ctl && !(args[0] & COSY_SHARE_FD))
 		return cosy_share_control(share, args);
 	if (!copies) {
@@ -315,7 +327,7 @@ static __always_inline loff_t cosy_share_short(struct cosy_share *share, u32 nr,
 	long result;
 
 	if (nr == __NR_close) {
-		result = cosy_share_close(share, fd);
+		result = cosy_share_close_inline(share, fd);
 	} else {
 		result = cosy_share_dup(share, fd);
 		if (unlikely(result == -EAGAIN))

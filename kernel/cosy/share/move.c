@@ -116,9 +116,12 @@ long cosy_share_move(struct cosy_share *share, struct cosy_share_move __user *ar
 	if (err)
 		return err;
 	if (move.flags & ~COSY_SHARE_MOVE_FLAGS || move.to < -1 ||
-	    (move.to >= 0 && move.flags & (COSY_SHARE_CLOEXEC | COSY_SHARE_IN)) ||
-	    (move.flags & COSY_SHARE_IN && move.flags != COSY_SHARE_IN))
+	    (move.to >= 0 && move.flags & ~COSY_SHARE_COPY) ||
+	    (move.flags & COSY_SHARE_IN && move.flags != COSY_SHARE_IN) ||
+	    (move.flags & COSY_SHARE_CLOSE && move.flags != COSY_SHARE_CLOSE))
 		return -EINVAL;
+	if (move.flags & COSY_SHARE_CLOSE)
+		return cosy_share_close(share, move.fd);
 	if (move.flags & COSY_SHARE_IN)
 		return cosy_share_may_move(move.fd) ? cosy_share_move_in(share, move.fd) : -EPERM;
 	fd = cosy_share_local(share, move.fd);

@@ -108,6 +108,7 @@ static inline int cosy_share_check(const struct cosy_share *share)
 /* call.c */
 loff_t cosy_share_llseek(struct file *file, loff_t offset, int whence);
 long cosy_share_copy_in(struct cosy_share *share, u32 fd);
+long cosy_share_close(struct cosy_share *share, u32 fd);
 
 /* create.c */
 long cosy_share_create(struct cosy_share_create __user *arg);

@@ -111,6 +111,19 @@ static long move_pair_in(struct cosy_share *share, int *fds)
 	return first < 0 ? first : second;
 }
 
+/* Close a descriptor that has no place in the table of the process. They see a close() of its number there. */
+static long close_without_place(struct cosy_share *share, int fd)
+{
+	const long ret = cosy_sys(SYS_close, fd, 0, 0);
+	int closed;
+
+	if (ret != -EBADF)
+		return ret;
+	closed = cosy_share_move_in_module(share, fd, -1, COSY_SHARE_CLOSE);
+	/* An older module. */
+	return closed == -EINVAL ? -EMFILE : closed;
+}
+
 /* Make a call in the table of the process, where tracers, filters and audit rules see it. */
 static long call_outside(struct cosy_share *share, const struct share_kind *kind, long nr,
 			 const uint64_t *args)
@@ -142,6 +155,8 @@ static long call_outside(struct cosy_share *share, const struct share_kind *kind
 		else if (kind->makes >= SHARE_PAIR && !ret)
 			ret = move_pair_in(share, (int *)(uintptr_t)given[kind->makes - SHARE_PAIR]);
 	}
+	if (ret == -EMFILE && nr == SYS_close)
+		return close_without_place(share, (int)args[0]);
 	for (int i = 0; i < 6; i++) {
 		if (copied >> i & 1 && nr != SYS_close)
 			cosy_sys(SYS_close, (long)given[i], 0, 0);

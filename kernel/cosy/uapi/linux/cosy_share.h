@@ -111,6 +111,10 @@ static inline __u64 cosy_share_short_call(unsigned int nr, unsigned int fd)
  * With COSY_SHARE_IN, @fd is a descriptor of the process's table, @to is -1, and this share gets a
  * copy of it, as by dup() in the share. This also works while calls are not made.
  *
+ * With COSY_SHARE_CLOSE, @to is -1, and the descriptor is closed. This also works while calls are
+ * not made, and when the table of the process is full. Tracers and filters see no close(): make
+ * one before, of the number @fd. Returns the result of close(), not a descriptor.
+ *
  * Either this or a close() of the descriptor at the same time takes it, the other fails with EBADF.
  * The position and the flags of the open file stay.
  *
@@ -128,7 +132,9 @@ struct cosy_share_move {
 #define COSY_SHARE_CLOEXEC	(1u << 0)	/* in the table of the process: close-on-exec */
 #define COSY_SHARE_COPY		(1u << 1)	/* @fd stays open */
 #define COSY_SHARE_IN		(1u << 2)	/* without the others */
-#define COSY_SHARE_MOVE_FLAGS	(COSY_SHARE_CLOEXEC | COSY_SHARE_COPY | COSY_SHARE_IN)
+#define COSY_SHARE_CLOSE	(1u << 3)	/* without the others */
+#define COSY_SHARE_MOVE_FLAGS \
+	(COSY_SHARE_CLOEXEC | COSY_SHARE_COPY | COSY_SHARE_IN | COSY_SHARE_CLOSE)
 
 /**
  * cosy_share_allows_fcntl() - test whether fcntl() can be made in a share
