@@ -182,8 +182,9 @@ static inline void keep(struct cosy_state *st, cosy_u64 result)
 
 /*
  * cosy_exec_link() calls this with @st NULL. Then it returns the addresses of the handlers.
+ * It is not inlined there: NAME_TABLE() defines a symbol, which is possible only once.
  */
-enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
+noinline enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 {
 	static const place_entry table[] __annotate_jump_table = {
 		COSY_HANDLERS(PLACE_ENTRY)
