@@ -27,7 +27,11 @@ void *cosy_ext4_read_iter __read_mostly = cosy_no_read_iter;
 
 static void *cosy_find_read_iter(const char *name)
 {
-	return cosy_symbol(name) ?: cosy_no_read_iter;
+	void *found = cosy_symbol(name);
+
+	if (found)
+		return found;
+	return cosy_no_read_iter;
 }
 
 /* ext4 may be a module, which is loaded and unloaded. */
