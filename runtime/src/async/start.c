@@ -300,13 +300,19 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 		begin_first(loop, next, d);
 }
 
-/* Attempt a call again after a short time, because no event says when that is useful. */
-static void try_later(struct cosy_loop *loop, uint32_t slot)
+/* Let an entry wait until @time. */
+static void wait_until(struct cosy_loop *loop, uint32_t slot, uint64_t time)
 {
-	int err = cosy_timer_add(&loop->timers, slot, cosy_clock() + TRIES_AFTER);
+	int err = cosy_timer_add(&loop->timers, slot, time);
 
 	if (err)
 		finish(loop, slot, err);
+}
+
+/* Attempt a call again after a short time, because no event says when that is useful. */
+static void try_later(struct cosy_loop *loop, uint32_t slot)
+{
+	wait_until(loop, slot, cosy_clock() + TRIES_AFTER);
 }
 
 /* Let an entry at the head of a list wait for its descriptor. */
@@ -639,9 +645,8 @@ static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 /* Continue a buffered read. A read at the file's position may have read a part only. */
 static void attempted_read(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
-	struct cosy_slot *s = &loop->slots.all[slot];
-
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
+	struct cosy_slot *s = &loop->slots.all[slot];
 
 	if (!cosy_has_offset(entry->nr) && result > 0 &&
 	    s->done + (uint64_t)result < cosy_bytes(entry->args[2])) {
@@ -795,7 +800,6 @@ static void start_poll(struct cosy_loop *loop, uint32_t slot)
 	const struct cosy_async_entry *entry = &loop->page.entries[slot];
 	const struct pollfd *poll = (const struct pollfd *)entry->args[0];
 	long ready;
-	int err;
 
 	if (entry->args[1] != 1 || (int)entry->args[2] >= 0) {
 		call_by_thread(loop, slot, false);
@@ -807,9 +811,7 @@ static void start_poll(struct cosy_loop *loop, uint32_t slot)
 		return;
 	}
 	if (poll->fd < 0) {
-		err = cosy_timer_add(&loop->timers, slot, UINT64_MAX);
-		if (err)
-			finish(loop, slot, err);
+		wait_until(loop, slot, UINT64_MAX);
 		return;
 	}
 	if (!cosy_descriptor(&loop->fds, poll->fd)) {
@@ -823,8 +825,7 @@ static void start_poll(struct cosy_loop *loop, uint32_t slot)
 	s->state = COSY_SLOT_WAITING;
 	s->done = (uint16_t)poll->events;
 	cosy_descriptor_append(&loop->fds, slot);
-	if (cosy_descriptor_arm(&loop->fds, s->fd))
-		try_later(loop, slot);
+	start_waiting(loop, slot);
 }
 
 static void start_sleep(struct cosy_loop *loop, uint32_t slot)
@@ -833,7 +834,6 @@ static void start_sleep(struct cosy_loop *loop, uint32_t slot)
 	const struct timespec *time = (const void *)entry->args[0];
 	bool absolute = false;
 	uint64_t at;
-	int err;
 
 	if (entry->nr == SYS_clock_nanosleep) {
 		clockid_t clock = (clockid_t)entry->args[0];
@@ -860,9 +860,7 @@ static void start_sleep(struct cosy_loop *loop, uint32_t slot)
 	if (time->tv_sec < INT64_MAX / 1000000000 / 2)
 		at = (uint64_t)time->tv_sec * 1000000000u +
 		     (uint64_t)time->tv_nsec + (absolute ? 0 : cosy_clock());
-	err = cosy_timer_add(&loop->timers, slot, at);
-	if (err)
-		finish(loop, slot, err);
+	wait_until(loop, slot, at);
 }
 
 /*

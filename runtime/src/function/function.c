@@ -338,7 +338,6 @@ static void segment_gone(struct cosy_segment *segment)
 	pthread_mutex_unlock(&functions_lock);
 }
 
-
 static struct binding *binding_find(const struct state *state, uint64_t handle,
 				    uint32_t number, uint64_t base)
 {
