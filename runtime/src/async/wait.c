@@ -440,6 +440,17 @@ static COSY_NOINLINE int wait_for_goal(struct cosy_loop *loop, const struct goal
 }
 
 /*
+ * Return true if a call that does not wait has nothing to deliver, and the module was just entered, which
+ * has all entries: then look_at_descriptors() would do nothing.
+ */
+static COSY_ALWAYS_INLINE bool has_nothing(const struct cosy_loop *loop, const struct goal *goal,
+					   const struct cosy_delivery *delivery, unsigned int before)
+{
+	return !goal->min && delivery->count == before && loop->module.looked && !cosy_page_done(loop) &&
+	       !epoll_matters(loop);
+}
+
+/*
  * Execute and deliver until a goal is reached. @delivered is the number of deliveries, before and
  * after.
  *
@@ -455,6 +466,8 @@ static COSY_ALWAYS_INLINE int wait_locked(struct cosy_loop *loop, const struct g
 	int err = 0;
 
 	cosy_execute(loop, &delivery);
+	if (has_nothing(loop, goal, &delivery, *delivered))
+		return 0;
 	/* Often the goal is reached, nothing else waits, and no thread has to be notified. */
 	if (goal->ops || !goal->min || delivery.count < goal->min || loop->waiters ||
 	    loop->attention || cosy_page_done(loop) || others_wait(loop))
