@@ -148,11 +148,15 @@ static inline bool cosy_submit_begin_op(struct cosy_submit *s, const struct cosy
 	return false;
 }
 
-/** cosy_submit_write() - write an entry with @n arguments; a call does not read the others */
+/**
+ * cosy_submit_fill() - write an entry with @n arguments, whose place is taken already
+ *
+ * A call does not read the others.
+ */
 __attribute__((always_inline)) static inline void
-cosy_submit_write(struct cosy_submit *s, struct cosy_submit_entry *entry, struct cosy_async *op,
-		  uint32_t slot, uint32_t nr, unsigned int n, uint64_t a0, uint64_t a1, uint64_t a2,
-		  uint64_t a3, uint64_t a4, uint64_t a5)
+cosy_submit_fill(struct cosy_submit_entry *entry, struct cosy_async *op, uint32_t slot, uint32_t nr,
+		 unsigned int n, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+		 uint64_t a5)
 {
 	entry->nr = nr;
 	entry->flags = 0;
@@ -173,6 +177,15 @@ cosy_submit_write(struct cosy_submit *s, struct cosy_submit_entry *entry, struct
 		op->slot = slot;
 		__atomic_store_n(&op->state, 1, __ATOMIC_RELAXED);
 	}
+}
+
+/** cosy_submit_write() - the same, and take its place */
+__attribute__((always_inline)) static inline void
+cosy_submit_write(struct cosy_submit *s, struct cosy_submit_entry *entry, struct cosy_async *op,
+		  uint32_t slot, uint32_t nr, unsigned int n, uint64_t a0, uint64_t a1, uint64_t a2,
+		  uint64_t a3, uint64_t a4, uint64_t a5)
+{
+	cosy_submit_fill(entry, op, slot, nr, n, a0, a1, a2, a3, a4, a5);
 	s->room--;
 }
 

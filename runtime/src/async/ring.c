@@ -107,7 +107,8 @@ static struct cosy_async *op_of(uint64_t op)
 /* Free the place of an operation that is in the ring no longer; NULL: of a receive without one. */
 static COSY_ALWAYS_INLINE void free_place(struct cosy_loop *loop, const struct cosy_async *op)
 {
-	if (op && op->slot & COSY_RING_OF_TASK)
+	/* A branch takes fewer instructions than to compute what changes. */
+	if (COSY_UNLIKELY(op && op->slot & COSY_RING_OF_TASK))
 		loop->ring.of_tasks--;
 	else
 		loop->ring.submit->room++;
@@ -481,20 +482,23 @@ static COSY_NOINLINE void note_buffer(struct cosy_loop *loop, struct cosy_async 
 	op->result = (uint32_t)result;
 }
 
+/* Note what an operation has opened, or received into a buffer. */
+static COSY_NOINLINE void note_effects(struct cosy_loop *loop, struct cosy_async *op, int64_t result)
+{
+	if (op->slot & COSY_RING_INTO_BUFFER && result > 0)
+		note_buffer(loop, op, result);
+	if (op->slot & COSY_RING_OPENS)
+		note_opened(loop, result);
+}
+
 /* Complete an operation of the ring, but for its state. */
 static COSY_ALWAYS_INLINE void note_result(struct cosy_loop *loop, struct cosy_async *op,
 					   int64_t result)
 {
 	op->result = result;
-	if (COSY_UNLIKELY(op->slot & COSY_RING_MARKS)) {
-		free_place(loop, op);
-		if (op->slot & COSY_RING_INTO_BUFFER && result > 0)
-			note_buffer(loop, op, result);
-		if (op->slot & COSY_RING_OPENS)
-			note_opened(loop, result);
-	} else {
-		loop->ring.submit->room++;
-	}
+	free_place(loop, op);
+	if (COSY_UNLIKELY(op->slot & COSY_RING_NOTED))
+		note_effects(loop, op, result);
 }
 
 static COSY_ALWAYS_INLINE struct cosy_async *collect_one(struct cosy_loop *loop)
@@ -758,7 +762,6 @@ static void rescue_entry(struct cosy_loop *loop, struct cosy_submit_entry *entry
 
 void cosy_ring_lost(struct cosy_loop *loop)
 {
-
 	if (!loop->ring.page || loop->ring.lost)
 		return;
 	loop->ring.lost = true;

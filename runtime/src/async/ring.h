@@ -101,8 +101,11 @@ struct cosy_ring {
 /* The same: it is a COSY_RING_RECEIVE. */
 #define COSY_RING_INTO_BUFFER	(1u << 24)
 
+/* The marks of operations of which more than the result is noted. */
+#define COSY_RING_NOTED		(COSY_RING_OPENS | COSY_RING_INTO_BUFFER)
+
 /* The marks of operations that complete otherwise than by their result. */
-#define COSY_RING_MARKS		(COSY_RING_OF_TASK | COSY_RING_OPENS | COSY_RING_INTO_BUFFER)
+#define COSY_RING_MARKS		(COSY_RING_OF_TASK | COSY_RING_NOTED)
 
 _Static_assert(COSY_SUBMIT_MAX_FD <= COSY_RING_INTO_BUFFER, "a slot has a descriptor below these bits");
 
@@ -225,7 +228,24 @@ enum cosy_ring_made {
  */
 enum cosy_ring_made cosy_ring_make_only(struct cosy_loop *loop);
 
-/** cosy_ring_suspend_alone() - cosy_ring_suspend() if nothing has completed meanwhile */
+/** cosy_ring_may_make() - return true if a call of a function may be made by cosy_ring_suspend_alone() */
+static inline bool cosy_ring_may_make(const struct cosy_ring *ring)
+{
+	/* Nothing else has completed. The thread has to return to cosy_ring_wait() from time to time. */
+	return ring->done_head == cosy_index_load(&ring->page->done_tail) &&
+	       ring->own_calls < COSY_RING_OWN_CALLS;
+}
+
+/**
+ * cosy_ring_suspend_alone() - end what cosy_submit_begin() has begun for the call of a function
+ * @op:	    the operation of the call, which is the last entry
+ * @result: set to the result if the call was made
+ *
+ * If the ring has nothing else to do, the call is made here: the function need not be suspended. Only if
+ * cosy_ring_may_make().
+ *
+ * Return: true if it was made; false: another thread may resume the function now.
+ */
 bool cosy_ring_suspend_alone(struct cosy_loop *loop, struct cosy_async *op, int64_t *result);
 
 /** cosy_ring_wake() - let the thread leave that sleeps in the ring. Async-signal-safe */

@@ -267,21 +267,27 @@ static COSY_ALWAYS_INLINE void cosy_ring_submit_reserved(struct cosy_loop *loop,
 	op->slot |= COSY_RING_OF_TASK;
 }
 
-/** cosy_ring_submit_reserved_usual() - the same for a recvfrom() or sendto() without an address */
+/**
+ * cosy_ring_submit_reserved_usual() - the same for a recvfrom() or sendto() without an address
+ *
+ * The descriptor is one for which cosy_submit_is_known().
+ */
 static COSY_ALWAYS_INLINE void cosy_ring_submit_reserved_usual(struct cosy_loop *loop,
 							       struct cosy_async *op, bool receives,
 							       const uint64_t args[6])
 {
 	struct cosy_submit *s = loop->ring.submit;
 
-	s->room++;
 	loop->ring.of_tasks++;
-	cosy_descriptor_learned(&loop->fds, (int)args[0]);
 	if (receives)
-		cosy_submit_add_receive(s, op, (uint32_t)args[0], args[1], args[2], args[3]);
+		cosy_submit_fill(&s->receives[s->receives_tail++ & s->mask], op,
+				 COSY_SUBMIT_RING | COSY_SUBMIT_RECEIVE | COSY_RING_OF_TASK |
+					 (uint32_t)args[0], SYS_recvfrom, 5, args[0], args[1], args[2],
+				 args[3], 0, 0);
 	else
-		cosy_submit_add_call(s, op, SYS_sendto, 5, args[0], args[1], args[2], args[3], 0, 0);
-	op->slot |= COSY_RING_OF_TASK;
+		cosy_submit_fill(&s->calls[s->calls_tail++ & s->mask], op,
+				 COSY_SUBMIT_RING | COSY_RING_OF_TASK, SYS_sendto, 5, args[0], args[1],
+				 args[2], args[3], 0, 0);
 }
 
 /** cosy_ring_submit_receive() - submit a receive from @fd that takes a buffer */
@@ -326,28 +332,6 @@ static inline void cosy_ring_submit_reserved_reply(struct cosy_loop *loop, struc
 	loop->ring.of_tasks++;
 	cosy_ring_submit_reply(loop, op, send, receive);
 	op->slot |= COSY_RING_OF_TASK;
-}
-
-/**
- * cosy_ring_suspend() - end what cosy_submit_begin() has begun for the call of a function
- * @op:	    the operation of the call, which is the last entry
- * @result: set to the result if the call was made
- *
- * If the ring has nothing else to do, the call is made here: the function need not be suspended.
- *
- * Return: true if it was made; false: another thread may resume the function now.
- */
-static COSY_ALWAYS_INLINE bool cosy_ring_suspend(struct cosy_loop *loop, struct cosy_async *op,
-						 int64_t *result)
-{
-	const struct cosy_ring *ring = &loop->ring;
-
-	/* The thread has to return to cosy_ring_wait() from time to time. */
-	if (ring->done_head == cosy_index_load(&ring->page->done_tail) &&
-	    ring->own_calls < COSY_RING_OWN_CALLS)
-		return cosy_ring_suspend_alone(loop, op, result);
-	cosy_submit_end(ring->submit);
-	return false;
 }
 
 #endif /* COSY_LOOP_SUBMIT_H */

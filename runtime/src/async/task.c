@@ -101,14 +101,12 @@ static COSY_ALWAYS_INLINE bool begin_in_ring(struct cosy_task *task, enum cosy_h
 	struct cosy_loop *loop = task->loop;
 	struct cosy_submit *submit = loop->ring.submit;
 
-	if (!loop->has_ring || !cosy_submit_begin(submit))
+	if (!loop->has_ring || COSY_UNLIKELY(task->cancelled) || !cosy_submit_begin(submit))
 		return false;
-	if (COSY_UNLIKELY(task->cancelled) || COSY_UNLIKELY(submit->room < 0) ||
-	    !cosy_ring_submits(loop, &task->call, how, nr, args)) {
-		cosy_submit_end(submit);
-		return false;
-	}
-	return true;
+	if (COSY_LIKELY(submit->room >= 0) && cosy_ring_submits(loop, &task->call, how, nr, args))
+		return true;
+	cosy_submit_end(submit);
+	return false;
 }
 
 /* cosy_task_call() for other calls, and without the ring. */
@@ -126,6 +124,24 @@ static COSY_NOINLINE void call_any(struct cosy_task *task, long nr, uint64_t a0,
 	task->calling = TASK_CALLS;
 }
 
+/*
+ * cosy_task_call() for a recvfrom() or sendto() without an address. Return false if the call has to be
+ * submitted otherwise; nothing is called, so that few registers are saved.
+ */
+static COSY_ALWAYS_INLINE bool call_usual(struct cosy_task *task, enum cosy_how how, long nr,
+					  const uint64_t args[6])
+{
+	if (!begin_in_ring(task, how, nr, args))
+		return false;
+	if (COSY_UNLIKELY(!cosy_submit_is_known(task->loop->ring.submit, (uint32_t)args[0]))) {
+		cosy_submit_end(task->loop->ring.submit);
+		return false;
+	}
+	cosy_ring_submit_reserved_usual(task->loop, &task->call, nr == SYS_recvfrom, args);
+	task->calling = TASK_CALLS_IN_RING;
+	return true;
+}
+
 COSY_EXPORT void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0,
 				uint64_t a1, uint64_t a2, uint64_t a3,
 				uint64_t a4, uint64_t a5)
@@ -134,16 +150,12 @@ COSY_EXPORT void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0,
 	const uint64_t args[6] = { a0, a1, a2, a3 };
 
 	if (nr == SYS_recvfrom && COSY_LIKELY(!a4) &&
-	    begin_in_ring(task, COSY_HOW_RECEIVE, SYS_recvfrom, args)) {
-		cosy_ring_submit_reserved_usual(task->loop, &task->call, true, args);
-		task->calling = TASK_CALLS_IN_RING;
-	} else if (nr == SYS_sendto && COSY_LIKELY(!a4) &&
-		   begin_in_ring(task, COSY_HOW_SEND, SYS_sendto, args)) {
-		cosy_ring_submit_reserved_usual(task->loop, &task->call, false, args);
-		task->calling = TASK_CALLS_IN_RING;
-	} else {
-		call_any(task, nr, a0, a1, a2, a3, a4, a5);
-	}
+	    call_usual(task, COSY_HOW_RECEIVE, SYS_recvfrom, args))
+		return;
+	if (nr == SYS_sendto && COSY_LIKELY(!a4) &&
+	    call_usual(task, COSY_HOW_SEND, SYS_sendto, args))
+		return;
+	call_any(task, nr, a0, a1, a2, a3, a4, a5);
 }
 
 /*
@@ -310,36 +322,54 @@ static void end_task(struct cosy_task *task)
 		done(op);
 }
 
-/* Run a function until it is suspended for what completes later, or has returned. @error: errno */
-static void run_task(struct cosy_task *task, int *error)
+/* Resume the innermost function, until it is suspended. */
+static COSY_ALWAYS_INLINE void resume(struct cosy_task *task)
+{
+	task->calling = TASK_CALLS_NOTHING;
+	task->top->resume[0](task->top->resume);
+	cosy_loop_publish(task->loop, &task->call);
+}
+
+/*
+ * Do what a function is suspended for. Return true if it has to be resumed: false if that completes
+ * later, or the function has returned. @error: errno
+ */
+static COSY_NOINLINE bool suspend(struct cosy_task *task, int *error)
 {
 	int64_t result;
 
-	for (;;) {
-		task->calling = TASK_CALLS_NOTHING;
-		task->top->resume[0](task->top->resume);
-		cosy_loop_publish(task->loop, &task->call);
-		if (COSY_LIKELY(task->calling == TASK_CALLS_IN_RING)) {
+	if (task->calling) {
+		task->error = *error;
+		if (task->calling == TASK_CALLS_IN_RING ?
+			    !cosy_ring_suspend_alone(task->loop, &task->call, &result) :
+			    cosy_task_submit_call(task, &result))
+			return false;
+		set_result(task, result, error);
+	} else if (task->region) {
+		task->error = *error;
+		if (cosy_coroutine_run(task))
+			return false;
+		task->region = NULL;
+		*error = task->error;
+	} else if (!task->top) {
+		end_task(task);
+		return false;
+	}
+	return true;
+}
+
+/* Run a function until it is suspended for what completes later, or has returned. @error: errno */
+static COSY_ALWAYS_INLINE void run_task(struct cosy_task *task, int *error)
+{
+	do {
+		resume(task);
+		if (COSY_LIKELY(task->calling == TASK_CALLS_IN_RING) &&
+		    !cosy_ring_may_make(&task->loop->ring)) {
 			task->error = *error;
-			if (!cosy_ring_suspend(task->loop, &task->call, &result))
-				return;
-			set_result(task, result, error);
-		} else if (task->calling) {
-			task->error = *error;
-			if (cosy_task_submit_call(task, &result))
-				return;
-			set_result(task, result, error);
-		} else if (task->region) {
-			task->error = *error;
-			if (cosy_coroutine_run(task))
-				return;
-			task->region = NULL;
-			*error = task->error;
-		} else if (!task->top) {
-			end_task(task);
+			cosy_submit_end(task->loop->ring.submit);
 			return;
 		}
-	}
+	} while (suspend(task, error));
 }
 
 /* The callback of a task's entry: its call is complete, or the task begins. */
