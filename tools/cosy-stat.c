@@ -30,7 +30,7 @@
 #define MAX_CPUS 8192u
 
 enum column {
-	SIZE, HELD, SUBMITTED, COMPLETED, EXECUTED, ENTERS, SLEEPS, THREADS, CALLS, HANDOVERS, POLLED_US,
+	SIZE, PENDING, SUBMITTED, COMPLETED, EXECUTED, ENTERS, SLEEPS, THREADS, CALLS, HANDOVERS, POLLED_US,
 	NR_COLUMNS
 };
 
@@ -42,7 +42,7 @@ static const struct {
 	uint64_t mask;	/* it is counted modulo this + 1 */
 } columns[NR_COLUMNS] = {
 	[SIZE] = { "size", "SIZE", 6, false, UINT64_MAX },
-	[HELD] = { "held", "HELD", 6, false, UINT64_MAX },
+	[PENDING] = { "pending", "PENDING", 7, false, UINT64_MAX },
 	[SUBMITTED] = { "submitted", "SUBMITTED", 10, true, UINT32_MAX },
 	[COMPLETED] = { "completed", "COMPLETED", 10, true, UINT32_MAX },
 	[EXECUTED] = { "executed", "EXECUTED", 10, true, UINT64_MAX },
@@ -121,7 +121,7 @@ static const char usage[] =
 	"\n"
 	"Columns of loops:\n"
 	"  SIZE        entries\n"
-	"  HELD        entries that wait, are made by a thread, or run a function\n"
+	"  PENDING     entries that wait, are made by a thread, or run a function\n"
 	"  SUBMITTED   entries that the process has submitted\n"
 	"  COMPLETED   entries that it has got back\n"
 	"  EXECUTED    how often an entry was begun or resumed\n"

@@ -15,16 +15,16 @@
 #include "async/ring.h"
 
 /* Count the entries that read or are lent to a thread, or whose compound has not ended. */
-static u32 cosy_loop_held(const struct cosy_loop *loop)
+static u32 cosy_loop_pending(const struct cosy_loop *loop)
 {
-	u32 i, held = 0;
+	u32 i, pending = 0;
 
 	for (i = 0; i < loop->nentries; i++) {
-		held += READ_ONCE(loop->parked[i]) != NULL;
+		pending += READ_ONCE(loop->parked[i]) != NULL;
 		if (!(i & 0xfff))
 			cond_resched();
 	}
-	return held;
+	return pending;
 }
 
 static u64 cosy_loop_executed(const struct cosy_loop_cpu *cpu)
@@ -68,13 +68,13 @@ void cosy_loop_show(struct seq_file *to, struct file *file)
 	u32 submitted = READ_ONCE(loop->submit_head), completed = READ_ONCE(loop->done_tail);
 	/* Acquire: the ring was initialised before. */
 	const struct cosy_ring *ring = smp_load_acquire(&loop->ring);
-	u32 held = cosy_loop_held(loop);
+	u32 pending = cosy_loop_pending(loop);
 
 	if (ring) {
 		submitted += READ_ONCE(ring->calls_head) + READ_ONCE(ring->receives_head);
 		completed += READ_ONCE(ring->done_tail);
 		/* Written in place. It need not be exact. */
-		held += data_race(ring->waiting);
+		pending += data_race(ring->waiting);
 	}
 
 	seq_printf(to, "cosy-loop:\t%llu\n", loop->id);
@@ -82,7 +82,7 @@ void cosy_loop_show(struct seq_file *to, struct file *file)
 	seq_printf(to, "size:\t%u\n", loop->nentries);
 	seq_printf(to, "submitted:\t%u\n", submitted);
 	seq_printf(to, "completed:\t%u\n", completed);
-	seq_printf(to, "held:\t%u\n", held);
+	seq_printf(to, "pending:\t%u\n", pending);
 	cosy_loop_show_cpus(to, loop, "executed", cosy_loop_executed);
 	seq_printf(to, "enters:\t%llu\n", READ_ONCE(loop->enters));
 	seq_printf(to, "sleeps:\t%llu\n", READ_ONCE(loop->sleeps));
