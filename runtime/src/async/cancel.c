@@ -258,19 +258,12 @@ static void let_calls_begin(const struct cosy_loop *loop, const struct cosy_pool
 /* Cancel all entries on descriptors but those in the ring, and forget the descriptors. */
 static int cancel_and_forget(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
-	const uint32_t end = cosy_descriptors_end(&loop->fds, first);
+	struct cosy_descriptor *d;
 	int cancelled = cancel_queued(loop, &loop->threads.disk, first, last) +
 			cancel_queued(loop, &loop->threads.waits, first, last) +
 			cosy_module_interrupt(loop, first, last);
 
-	for (uint32_t fd = first; fd <= last && fd < end; fd++) {
-		struct cosy_descriptor *d = cosy_descriptor_find(&loop->fds, (int)fd);
-
-		if (!d) {
-			/* The rest of the chunk has none either. */
-			fd |= COSY_CHUNK - 1;
-			continue;
-		}
+	for (uint32_t fd = first; (d = cosy_descriptors_next(&loop->fds, &fd, last)); fd++) {
 		cancelled += cancel_waiting(loop, d);
 		cosy_descriptor_forget(&loop->fds, (int)fd);
 	}
@@ -313,12 +306,8 @@ void cosy_fds_forget_all(struct cosy_loop *loop)
 {
 	if (cosy_loop_enter(loop))
 		return;
-	for (uint32_t fd = 0; fd < loop->fds.nchunks * COSY_CHUNK; fd++) {
-		if (cosy_descriptor_find(&loop->fds, (int)fd))
-			cosy_descriptor_forget(&loop->fds, (int)fd);
-		else
-			fd |= COSY_CHUNK - 1;
-	}
+	for (uint32_t fd = 0; cosy_descriptors_next(&loop->fds, &fd, COSY_MAX_FD); fd++)
+		cosy_descriptor_forget(&loop->fds, (int)fd);
 	cosy_cpus_cancel_fds(loop, 0, COSY_MAX_FD);
 	cosy_loop_leave(loop);
 }

@@ -80,6 +80,20 @@ uint32_t cosy_descriptors_end(const struct cosy_descriptors *fds, uint32_t fd)
 	return cosy_share_first(cosy_share_of(fd)) + fds->shares[cosy_share_of(fd)].nchunks * COSY_CHUNK;
 }
 
+struct cosy_descriptor *cosy_descriptors_next(const struct cosy_descriptors *fds, uint32_t *fd,
+					      uint32_t last)
+{
+	const uint32_t end = cosy_descriptors_end(fds, *fd);
+	struct cosy_descriptor *d;
+
+	for (; *fd <= last && *fd < end; *fd = (*fd | (COSY_CHUNK - 1)) + 1) {
+		d = cosy_descriptor_find(fds, (int)*fd);
+		if (d)
+			return d;
+	}
+	return NULL;
+}
+
 /* Return the place of a descriptor's chunk. Return NULL without memory, or for an invalid number. */
 static struct cosy_descriptor **place_of_chunk(struct cosy_descriptors *fds, int fd)
 {

@@ -189,6 +189,18 @@ struct cosy_descriptor *cosy_descriptor_of_share(const struct cosy_descriptors *
 /** cosy_descriptors_end() - return the end of the table that has @fd; nothing is known from there on */
 uint32_t cosy_descriptors_end(const struct cosy_descriptors *fds, uint32_t fd);
 
+/**
+ * cosy_descriptors_next() - find the first descriptor of a range about which something may be known
+ * @fd:   the first number of the range; set to that of the descriptor
+ * @last: the last one
+ *
+ * Takes one step for each chunk of the table that has no descriptors.
+ *
+ * Return: the descriptor; NULL if there is none, and then @fd is undefined.
+ */
+struct cosy_descriptor *cosy_descriptors_next(const struct cosy_descriptors *fds, uint32_t *fd,
+					      uint32_t last);
+
 /** cosy_descriptor_find() - look up a descriptor; NULL if nothing is known about it */
 static inline struct cosy_descriptor *
 cosy_descriptor_find(const struct cosy_descriptors *fds, int fd)

@@ -891,13 +891,15 @@ static bool ask_others(struct cosy_loop *loop, uint32_t slot, uint32_t first, ui
 /* Return true if a call that closes descriptors may wait for one of them. */
 static bool one_lingers(const struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
-	const uint32_t known = cosy_descriptors_end(&loop->fds, first);
-	/* What only the ring uses is not known here. */
-	const uint32_t end = known > 4 * COSY_CHUNK ? known : 4 * COSY_CHUNK;
+	uint32_t fd;
 
 	if (first == last)
 		return cosy_connection_lingers(loop, (int)first);
-	for (uint32_t fd = first; fd <= last && fd < end; fd++)
+	/* What only the ring uses is not known here. */
+	for (fd = first; fd <= last && fd < 4 * COSY_CHUNK; fd++)
+		if (cosy_connection_lingers(loop, (int)fd))
+			return true;
+	for (; cosy_descriptors_next(&loop->fds, &fd, last); fd++)
 		if (cosy_connection_lingers(loop, (int)fd))
 			return true;
 	return false;
