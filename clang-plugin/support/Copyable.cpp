@@ -168,17 +168,50 @@ const char *whyNotMovable(const Instruction &I) {
 /// %= in inline assembly, which makes a name unique.
 static constexpr StringLiteral UniqueNumber = "${:uid}";
 
+/// \returns the statements of \p Asm without comments. Alternatives for
+/// dialects are statements of their own.
+static std::string statementsOf(StringRef Asm) {
+  std::string Result;
+  while (!Asm.empty()) {
+    size_t Size = 1;
+    if (Asm.starts_with("/*")) {
+      Size = Asm.find("*/", 2);
+      Size = Size == StringRef::npos ? Asm.size() : Size + 2;
+      Result += ' ';
+    } else if (Asm.starts_with("$$")) { // a dollar sign
+      Size = 2;
+      Result += "$$";
+    } else if (Asm.starts_with("#")) {
+      Size = std::min(Asm.find('\n'), Asm.size());
+    } else if (Asm.starts_with("\"")) {
+      while (Size < Asm.size() && Asm[Size] != '"')
+        Size += Asm[Size] == '\\' ? 2 : 1;
+      Size = std::min(Size + 1, Asm.size());
+      Result += Asm.take_front(Size);
+    } else if (Asm.starts_with("$(") || Asm.starts_with("$|") ||
+               Asm.starts_with("$)")) {
+      Size = 2;
+      Result += '\n';
+    } else {
+      Result += Asm.front();
+    }
+    Asm = Asm.drop_front(Size);
+  }
+  return Result;
+}
+
 /// \returns the name of a symbol or an instruction at the beginning of
 /// \p Statement, which it removes.
 static StringRef takeName(StringRef &Statement) {
   Statement = Statement.ltrim();
   size_t Size = 0;
-  while (true) {
+  if (Statement.starts_with("\""))
+    Size = std::min(Statement.find('"', 1), Statement.size() - 1) + 1;
+  while (Size < Statement.size()) {
     StringRef Rest = Statement.drop_front(Size);
-    if (Rest.starts_with(UniqueNumber))
-      Size += UniqueNumber.size();
-    else if (!Rest.empty() &&
-             (isAlnum(Rest[0]) || StringRef("_.$").contains(Rest[0])))
+    if (Rest.starts_with("${")) // an operand or %=
+      Size += std::min(Rest.find('}'), Rest.size() - 1) + 1;
+    else if (isAlnum(Rest[0]) || StringRef("_.$@?").contains(Rest[0]))
       ++Size;
     else
       break;
@@ -204,9 +237,11 @@ static const char *whyUnique(StringRef Statement) {
   if (Statement.starts_with("=") && isUniqueSymbol(Name))
     return DefinesSymbol;
   std::string Directive = Name.lower();
-  if (is_contained({".set", ".equ", ".equiv"}, Directive) &&
+  if (is_contained({".set", ".equ", ".equiv", ".comm", ".lcomm"}, Directive) &&
       isUniqueSymbol(takeName(Statement)))
     return DefinesSymbol;
+  if (Directive == ".macro")
+    return "inline assembly that defines a macro";
   if (is_contained({".section", ".pushsection", ".previous", ".subsection",
                     ".text", ".data", ".bss", ".rodata", ".tdata", ".tbss",
                     ".data.rel", ".data.rel.ro", ".eh_frame"},
@@ -221,8 +256,9 @@ static const char *whyUnique(const Instruction &I) {
   auto *Asm = CB ? dyn_cast<InlineAsm>(CB->getCalledOperand()) : nullptr;
   if (!Asm)
     return nullptr;
+  std::string Text = statementsOf(Asm->getAsmString());
   SmallVector<StringRef, 8> Statements;
-  SplitString(Asm->getAsmString(), Statements, "\n;");
+  SplitString(Text, Statements, "\n;");
   for (StringRef S : Statements)
     if (const char *Why = whyUnique(S))
       return Why;

@@ -15,7 +15,8 @@
 #define COUNT "\nincq 661b(%%rip); movq 661b(%%rip), %0"
 #define VARIABLE "\n.balign 8; 661: .quad 0\n"
 
-extern char by_equals[], by_set[], by_equ[];
+extern char by_equals[], by_set[], by_equ[], by_quotes[], after_comment[];
+extern char by_operand[] __attribute__((visibility("hidden")));
 
 static int numbers(void)
 {
@@ -30,6 +31,18 @@ static int numbers(void)
 	sum += n;
 	close(-1);
 	asm volatile(".equ by_equ, ." NUMBER : "=a"(n));
+	sum += n;
+	close(-1);
+	asm volatile("%c1:" NUMBER : "=a"(n) : "i"(by_operand));
+	sum += n;
+	close(-1);
+	asm volatile("\"by_quotes\":" NUMBER : "=a"(n));
+	sum += n;
+	close(-1);
+	asm volatile("/* the next: */ after_comment:" NUMBER : "=a"(n));
+	sum += n;
+	close(-1);
+	asm volatile(".macro set_number\nmov $2, %0\n.endm\nset_number" : "=r"(n));
 	sum += n;
 	close(-1);
 	COSY_END;
@@ -50,6 +63,8 @@ COUNTER(data, ".data", ".text")
 COUNTER(bss, "nop; .bss; .skip 8", ".text")
 COUNTER(after_label, "1: .pushsection .data", ".popsection")
 COUNTER(after_unique, "unique%=: .pushsection .data", ".popsection")
+COUNTER(behind_comment, "/* ; */ .pushsection .data", ".popsection")
+COUNTER(of_dialect, "{.pushsection .data|.pushsection .data}", ".popsection")
 
 static void change(char *number)
 {
@@ -62,16 +77,21 @@ static void change(char *number)
 
 int main(void)
 {
-	long counts[4] = { 0 };
+	long counts[6] = { 0 };
 
 	change(by_equals);
 	change(by_set);
 	change(by_equ);
+	change(by_operand);
+	change(by_quotes);
+	change(after_comment);
 	for (int i = 0; i < 3; i++) {
 		data();
 		bss();
 		after_label();
 		after_unique();
+		behind_comment();
+		of_dialect();
 	}
 	COSY_START;
 	for (int i = 0; i < 3; i++) {
@@ -80,9 +100,11 @@ int main(void)
 		counts[1] = bss();
 		counts[2] = after_label();
 		counts[3] = after_unique();
+		counts[4] = behind_comment();
+		counts[5] = of_dialect();
 	}
 	COSY_END;
-	// CHECK: {{^}}6; 6 6 6 6{{$}}
-	printf("%d; %ld %ld %ld %ld\n", numbers(), counts[0], counts[1], counts[2], counts[3]);
+	// CHECK: {{^}}14; 6 6 6 6 6 6{{$}}
+	printf("%d; %ld %ld %ld %ld %ld %ld\n", numbers(), counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]);
 	return 0;
 }
