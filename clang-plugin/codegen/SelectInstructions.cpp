@@ -211,63 +211,45 @@ Inst Selector::makeBranch(Value *Cond, bool Negate, BasicBlock *Target) {
 void Selector::lowerCast(CastInst &I) {
   Value *V = I.getOperand(0);
   unsigned From = bitsOf(V->getType()), To = bitsOf(I.getType());
-  switch (I.getOpcode()) {
-  case Instruction::Trunc:
-    if (isOddWidth(To)) {
+  if (!isa<SExtInst>(I)) {
+    // A number that gets narrower may have other bits above its width.
+    bool IsCleared =
+        From > To && (!isa<TruncInst>(I) || isOddWidth(To) || Clean.count(&I));
+    if (!IsCleared) {
+      Regs[&I] = reg(V);
+    } else if (isOddWidth(To)) {
       emitALU(COSY_OP_AND, 8, define(&I), reg(V), NoReg,
               (int64_t)maskTrailingOnes<uint64_t>(To));
-    } else if (Clean.count(&I)) {
+    } else {
       Reg R = reg(V), D = define(&I);
       Inst &Z = emit(COSY_OP_ZEXT);
       Z.Width = To / 8;
       Z.A = R;
       Z.Dst = D;
-    } else {
-      Regs[&I] = reg(V);
-    }
-    return;
-  case Instruction::SExt: {
-    unsigned W;
-    if (From == 1) {
-      Reg R = reg(V);
-      Reg D = define(&I);
-      emitALU(COSY_OP_MUL, widthFor(To), D, R, NoReg, -1);
-      if (isOddWidth(To))
-        mask(D, To);
-    } else if (isOddWidth(From)) {
-      Reg R = reg(V), T = Sel.C.newReg(), D = define(&I);
-      emitALU(COSY_OP_SHL, 8, T, R, NoReg, 64 - From);
-      emitALU(COSY_OP_ASHR, 8, D, T, NoReg, 64 - From);
-      if (To < 64)
-        mask(D, To);
-    } else {
-      W = widthFor(To);
-      Reg R = reg(V), D = define(&I);
-      Inst &S = emit(COSY_OP_SEXT);
-      S.Width = From / 8;
-      S.A = R;
-      S.Dst = D;
-      S.Imm = W;
-      if (isOddWidth(To))
-        mask(D, To);
     }
     return;
   }
-  default:
-    // zext, inttoptr, truncating ptrtoint, bitcast: the bits do not change.
-    if (From > To && isOddWidth(To)) {
-      emitALU(COSY_OP_AND, 8, define(&I), reg(V), NoReg,
-              (int64_t)maskTrailingOnes<uint64_t>(To));
-    } else if (From > To) {
-      Reg R = reg(V), D = define(&I);
-      Inst &Z = emit(COSY_OP_ZEXT);
-      Z.Width = To / 8;
-      Z.A = R;
-      Z.Dst = D;
-    } else {
-      Regs[&I] = reg(V);
-    }
-    return;
+  Reg R = reg(V);
+  if (From == 1) {
+    Reg D = define(&I);
+    emitALU(COSY_OP_MUL, widthFor(To), D, R, NoReg, -1);
+    if (isOddWidth(To))
+      mask(D, To);
+  } else if (isOddWidth(From)) {
+    Reg T = Sel.C.newReg(), D = define(&I);
+    emitALU(COSY_OP_SHL, 8, T, R, NoReg, 64 - From);
+    emitALU(COSY_OP_ASHR, 8, D, T, NoReg, 64 - From);
+    if (To < 64)
+      mask(D, To);
+  } else {
+    Reg D = define(&I);
+    Inst &S = emit(COSY_OP_SEXT);
+    S.Width = From / 8;
+    S.A = R;
+    S.Dst = D;
+    S.Imm = widthFor(To);
+    if (isOddWidth(To))
+      mask(D, To);
   }
 }
 
