@@ -65,6 +65,7 @@ private:
   void inlineInto(const Region &R);
   void describeBody(const Region &R, ArrayRef<PrivateLocal> Locals,
                     BodyDescription &D) const;
+  void explainSanitizer(const Marked &E);
   void explainNatives(const Marked &E);
 
   Module &M;
@@ -99,11 +100,25 @@ void ModuleRegions::keepPristine(ArrayRef<Function *> Hosts) {
   }
 }
 
-void ModuleRegions::explainNatives(const Marked &E) {
+/// \returns \p E as a region, for its remarks.
+static Region regionOf(const Marked &E) {
   Region R;
   R.Host = E.Host;
   R.Loc = E.Loc;
   R.Before = E.Beginnings.front().Before;
+  return R;
+}
+
+void ModuleRegions::explainSanitizer(const Marked &E) {
+  remark<OptimizationRemarkMissed>(
+      regionOf(E), E.Loc, "Sanitizer", [&](auto &Rem) {
+        Rem << "region stays native: MemorySanitizer would not see that a "
+               "compound initializes memory";
+      });
+}
+
+void ModuleRegions::explainNatives(const Marked &E) {
+  Region R = regionOf(E);
   for (const Instruction *I : E.Natives)
     remark<OptimizationRemarkMissed>(
         R, I->getDebugLoc(), "Native", [&](auto &Rem) {
@@ -126,6 +141,11 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
                     ", which only the function itself can execute, without a "
                     "count of operations; move it out of the region, or into "
                     "a function that the region calls");
+    return;
+  }
+  if (E.Host->hasFnAttribute(Attribute::SanitizeMemory) &&
+      !E.Options.countsRuns()) {
+    explainSanitizer(E);
     return;
   }
   if (!Options.Auto)
