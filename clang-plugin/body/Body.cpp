@@ -494,20 +494,68 @@ static bool dependsOnProcessor(const Instruction &I) {
     auto *By = dyn_cast<ConstantInt>(I.getOperand(1));
     return !By || By->isZero() || By->isMinusOne();
   }
-  bool IsFloat = I.getType()->isFPOrFPVectorTy() || isa<FPToSIInst>(I) ||
-                 isa<FPToUIInst>(I);
-  return IsFloat && (isa<BinaryOperator>(I) || isa<CastInst>(I));
+  if (!isa<BinaryOperator, CastInst, FCmpInst, IntrinsicInst>(I) ||
+      !I.getType()->isSingleValueType())
+    return false;
+  return I.getType()->isFPOrFPVectorTy() ||
+         I.getOperand(0)->getType()->isFPOrFPVectorTy();
 }
 
-/// Hides the last operand of \p I, and uses the result at once, so that \p I is
-/// computed here, also if only some paths use the result, or none.
+/// Hides an operand of \p I, the divisor of a division, and constants, and uses
+/// the result at once, so that \p I is computed here, also if only some paths
+/// use the result, or none.
 static void fixResult(Instruction &I) {
-  hideValue(I.getOperandUse(I.getNumOperands() - 1));
+  hideValue(I.getOperandUse(isa<BinaryOperator>(I) ? 1 : 0));
+  if (isa<BinaryOperator, FCmpInst>(I))
+    for (Use &U : I.operands())
+      if (isa<Constant>(U))
+        hideValue(U);
   BasicBlock &Entry = I.getFunction()->getEntryBlock();
   IRBuilder<> AtEntry(&*Entry.getFirstInsertionPt());
   IRBuilder<>(I.getNextNode())
       .CreateStore(&I, AtEntry.CreateAlloca(I.getType()),
                    /*isVolatile=*/true);
+}
+
+/// The tag of a bundle of calls that are made where the source says. So LLVM
+/// does not use what the callee's attributes promise.
+static constexpr StringLiteral KeptCallTag = "cosy.kept";
+
+static uint32_t keptCallTag(LLVMContext &Ctx) {
+  return Ctx.getOrInsertBundleTag(KeptCallTag)->getValue();
+}
+
+/// Replaces \p CB by \p New, which differs only in its bundles.
+static void replaceCall(CallBase &CB, CallBase &New) {
+  New.copyMetadata(CB);
+  New.takeName(&CB);
+  CB.replaceAllUsesWith(&New);
+  CB.eraseFromParent();
+}
+
+/// Keeps calls in \p Body that LLVM could merge, move or remove, except of the
+/// C library, which does what it promises.
+static void keepCalls(Function &Body) {
+  uint32_t Tag = keptCallTag(Body.getContext());
+  for (Instruction &I : make_early_inc_range(instructions(Body))) {
+    auto *CI = dyn_cast<CallInst>(&I);
+    if (!CI || isa<IntrinsicInst>(CI) || !CI->onlyReadsMemory() ||
+        CI->getOperandBundle(Tag) || isErrnoAddress(CI) || libraryFunction(*CI))
+      continue;
+    OperandBundleDef Bundle(KeptCallTag.str(), std::vector<Value *>());
+    CallBase *Kept =
+        CallBase::addOperandBundle(CI, Tag, Bundle, CI->getIterator());
+    Kept->removeFnAttr(Attribute::Memory);
+    replaceCall(*CI, *Kept);
+  }
+}
+
+void releaseCalls(Function &F) {
+  uint32_t Tag = keptCallTag(F.getContext());
+  for (Instruction &I : make_early_inc_range(instructions(F)))
+    if (auto *CI = dyn_cast<CallInst>(&I); CI && CI->getOperandBundle(Tag))
+      replaceCall(*CI,
+                  *CallBase::removeOperandBundle(CI, Tag, CI->getIterator()));
 }
 
 PreservedAnalyses DefineValuesPass::runOnBody(Function &Body,
@@ -537,6 +585,7 @@ PreservedAnalyses DefineValuesPass::runOnBody(Function &Body,
     }
   for (Instruction *I : Fixed)
     fixResult(*I);
+  keepCalls(Body);
   PreservedAnalyses PA;
   PA.preserveSet<CFGAnalyses>();
   return PA;

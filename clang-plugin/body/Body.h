@@ -72,16 +72,21 @@ bool callsItself(const llvm::Function &F);
 bool hasLoop(const llvm::Function &F);
 
 /// Gives undefined values a fixed value, as machine code without optimisation
-/// has one, makes all accesses to memory happen, and keeps divisions that trap
-/// and what depends on the rounding mode. Otherwise simplification could
-/// exploit undefined behaviour, and a program that works in spite of an
-/// uninitialised variable would behave differently in the compound.
+/// has one, makes all accesses to memory and all calls happen, and keeps
+/// divisions that trap and what depends on the rounding mode. Otherwise
+/// simplification could exploit undefined behaviour, and a program that works
+/// in spite of an uninitialised variable would behave differently in the
+/// compound.
 class DefineValuesPass : public BodyPass<DefineValuesPass, BodyState::Body> {
 public:
   static constexpr llvm::StringLiteral Name = "cosy-define-values";
   llvm::PreservedAnalyses runOnBody(llvm::Function &Body,
                                     llvm::FunctionAnalysisManager &FAM);
 };
+
+/// Lets code generation see the calls in \p F, code of a body, that
+/// DefineValuesPass kept, as other ones.
+void releaseCalls(llvm::Function &F);
 
 /// Threads jumps where a switch depends on the predecessor. clang emits such a
 /// switch after a block with variables that is left by break and continue.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Thunk.cpp - The native functions of up-calls -----------------------===//
 #include "codegen/Thunk.h"
+#include "body/Body.h"
 #include "body/LibraryCalls.h"
 #include "body/Outline.h"
 #include "support/Names.h"
@@ -202,6 +203,7 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
   }
   B.CreateRetVoid();
   inlinePieces(*Thunk, Copies, Locations);
+  releaseCalls(*Thunk);
   hideWarnedCalls(*Thunk);
   return Thunk;
 }
