@@ -126,17 +126,16 @@ static void addReplaceable(Function &Body, ArrayRef<Function *> New) {
     Body.setMetadata(ReplaceableKind, MDNode::get(Body.getContext(), List));
 }
 
-/// \returns true if later passes add calls of the program's functions to \p F,
-/// for instance with -finstrument-functions, or room where the program puts its
-/// own code while it runs.
+bool instruments(Attribute A) {
+  return A.isStringAttribute() &&
+         (A.getKindAsString().contains("instrument") ||
+          A.getKindAsString().starts_with("xray-") ||
+          A.getKindAsString().starts_with("patchable-function") ||
+          A.getKindAsString() == "fentry-call");
+}
+
 static bool isInstrumented(const Function &F) {
-  return any_of(F.getAttributes().getFnAttrs(), [](Attribute A) {
-    return A.isStringAttribute() &&
-           (A.getKindAsString().contains("instrument") ||
-            A.getKindAsString().starts_with("xray-") ||
-            A.getKindAsString().starts_with("patchable-function") ||
-            A.getKindAsString() == "fentry-call");
-  });
+  return any_of(F.getAttributes().getFnAttrs(), instruments);
 }
 
 /// \returns true if the compiler makes no calls of builtin functions from code

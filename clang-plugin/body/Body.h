@@ -65,6 +65,12 @@ void inlineCallees(llvm::Function &Body, const llvm::Function &Host,
                    const PristineMap &Pristine, InlineLimits Limits,
                    llvm::function_ref<bool(const llvm::Function &)> MayInline);
 
+/// \returns true if because of \p A, an attribute of a function, later passes
+/// add calls of the program's functions, for instance with
+/// -finstrument-functions, or room where the program puts its own code while it
+/// runs.
+bool instruments(llvm::Attribute A);
+
 /// \returns true if \p F is recursive by direct calls.
 bool callsItself(const llvm::Function &F);
 

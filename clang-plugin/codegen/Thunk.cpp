@@ -112,6 +112,55 @@ static void hideWarnedCalls(Function &Thunk) {
   }
 }
 
+/// \returns true if \p A, an attribute of the host, says how the host's code is
+/// compiled, wherever that code is.
+static bool affectsCode(Attribute A) {
+  if (A.isStringAttribute()) {
+    StringRef Kind = A.getKindAsString();
+    if (Kind.starts_with("cosy-"))
+      return Kind == AutoAttribute || Kind == TerminateAttribute;
+    // Others concern whole functions, or are the body's. Without a minimal
+    // width, all vectors are passed as their processor passes them.
+    return !instruments(A) && !isNoBuiltin(A) &&
+           !Kind.starts_with("dontcall") &&
+           !is_contained({"target-cpu", "target-features", "tune-cpu", "thunk",
+                          "min-legal-vector-width", "alloc-family",
+                          "warn-stack-size"},
+                         Kind);
+  }
+  switch (A.getKindAsEnum()) {
+  case Attribute::DisableSanitizerInstrumentation:
+  case Attribute::FnRetThunkExtern:
+  case Attribute::MinSize:
+  case Attribute::NoCfCheck:
+  case Attribute::NoImplicitFloat:
+  case Attribute::NonLazyBind:
+  case Attribute::NoProfile:
+  case Attribute::NoRedZone:
+  case Attribute::NoSanitizeBounds:
+  case Attribute::NoSanitizeCoverage:
+  case Attribute::NullPointerIsValid:
+  case Attribute::OptimizeForSize:
+  case Attribute::OptimizeNone:
+  case Attribute::SafeStack:
+  case Attribute::SanitizeAddress:
+  case Attribute::SanitizeHWAddress:
+  case Attribute::SanitizeMemory:
+  case Attribute::SanitizeThread:
+  case Attribute::ShadowCallStack:
+  case Attribute::SkipProfile:
+  case Attribute::SpeculativeLoadHardening:
+  case Attribute::StackProtect:
+  case Attribute::StackProtectReq:
+  case Attribute::StackProtectStrong:
+  case Attribute::StrictFP:
+  case Attribute::UWTable:
+    return true;
+  default:
+    return false;
+  }
+}
+
 /// Declares a thunk that is compiled as \p Host is, for the processor of
 /// \p Body: with link-time optimization, one body may have several hosts.
 static Function *declareThunk(const Function &Host, const Function &Body,
@@ -129,17 +178,9 @@ static Function *declareThunk(const Function &Host, const Function &Body,
   for (Attribute A : Body.getAttributes().getFnAttrs())
     if (isNoBuiltin(A))
       Thunk->addFnAttr(A);
-  for (StringRef Kind : {"frame-pointer", "no-trapping-math",
-                         AutoAttribute.data(), TerminateAttribute.data()})
-    if (Host.hasFnAttribute(Kind))
-      Thunk->addFnAttr(Host.getFnAttribute(Kind));
-  for (Attribute::AttrKind Kind :
-       {Attribute::UWTable, Attribute::StrictFP, Attribute::NullPointerIsValid,
-        Attribute::SanitizeAddress, Attribute::SanitizeThread,
-        Attribute::SanitizeMemory, Attribute::StackProtect,
-        Attribute::StackProtectStrong, Attribute::StackProtectReq})
-    if (Host.hasFnAttribute(Kind))
-      Thunk->addFnAttr(Host.getFnAttribute(Kind));
+  for (Attribute A : Host.getAttributes().getFnAttrs())
+    if (affectsCode(A))
+      Thunk->addFnAttr(A);
   // The host must be in backtraces of the functions that it calls, as natively.
   Thunk->addFnAttr("disable-tail-calls", "true");
   Thunk->getArg(0)->setName("frame");
