@@ -5,13 +5,14 @@
 // address of a constant differs from the native one. A function may read
 // through it, compare it with an address in the same constant, or test whether
 // it equals that of another constant. It must not compute anything else from
-// it. Confine.cpp finds functions that return or store such an address.
+// it, and neither return it nor store it outside its own variables.
 //
 //===----------------------------------------------------------------------===//
 #include "bpf/Addresses.h"
 #include "bpf/Function.h"
 #include "support/Diagnostics.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
@@ -21,16 +22,27 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 
+#include <numeric>
+
 using namespace llvm;
 
 namespace cosy {
 
 static constexpr StringLiteral IgnoredName = "cosy.address.ignored";
+/// Loads of a copy, whose type says nothing about what is there.
+static constexpr StringLiteral CopyName = "cosy.copy";
+
+void markCopy(LoadInst &Load) {
+  Load.setMetadata(CopyName, MDNode::get(Load.getContext(), {}));
+}
 
 void ignoreAddresses(Function &F) {
-  for (Instruction &I : instructions(F))
+  for (Instruction &I : instructions(F)) {
     if (isa<ICmpInst, PtrToIntInst>(I))
       I.setMetadata(IgnoredName, MDNode::get(F.getContext(), {}));
+    if (auto *Load = dyn_cast<LoadInst>(&I))
+      markCopy(*Load);
+  }
 }
 
 /// \returns true if the constant \p C contains addresses.
@@ -45,6 +57,76 @@ static bool containsAddresses(const Constant &C) {
         Work.insert(OpC);
   }
   return false;
+}
+
+namespace {
+
+/// A part of a constant or a variable. If an index is not known, its start may
+/// be any multiple of the step away from the offset.
+struct Part {
+  const Value *Object;
+  int64_t Offset, Step, Size;
+};
+
+} // namespace
+
+template <typename MapT>
+MapT offsetsOf(bool (GEPOperator::*)(const DataLayout &, unsigned, MapT &,
+                                     APInt &) const);
+
+/// A map from indices to what they are multiplied with. Its type depends on the
+/// version of LLVM.
+using VariableOffsets = decltype(offsetsOf(&GEPOperator::collectOffset));
+
+/// \returns the parts of objects that \p Size bytes at \p P may be.
+static SmallVector<Part, 4> partsAt(const Value *P, int64_t Size,
+                                    const DataLayout &DL) {
+  Part Known = {P, 0, 0, Size};
+  while (auto *GEP = dyn_cast<GEPOperator>(Known.Object)) {
+    VariableOffsets Variable;
+    APInt Constant(64, 0);
+    if (!GEP->collectOffset(DL, 64, Variable, Constant))
+      break;
+    Known.Offset += Constant.getSExtValue();
+    for (auto &[Index, Scale] : Variable)
+      Known.Step = std::gcd(Known.Step, Scale.getSExtValue());
+    Known.Object = GEP->getPointerOperand();
+  }
+  SmallVector<const Value *, 4> Objects;
+  getUnderlyingObjects(P, Objects, nullptr, 0);
+  SmallVector<Part, 4> Result;
+  for (const Value *Object : Objects)
+    Result.push_back(Object == Known.Object ? Known : Part{Object, 0, 1, Size});
+  return Result;
+}
+
+/// \returns true if \p A and \p B, parts of one object, may overlap.
+static bool mayOverlap(const Part &A, const Part &B) {
+  int64_t Distance = A.Offset - B.Offset, Step = std::gcd(A.Step, B.Step);
+  if (!Step)
+    return Distance > -A.Size && Distance < B.Size;
+  int64_t After = (Distance % Step + Step) % Step;
+  return After < B.Size || Step - After < A.Size;
+}
+
+/// Adds the parts of \p Object where its initial value \p C, at \p Offset, has
+/// addresses.
+static void findAddresses(const Value &Object, Constant &C, int64_t Offset,
+                          const DataLayout &DL, SmallVectorImpl<Part> &Parts) {
+  if (!containsAddresses(C))
+    return;
+  auto *ST = dyn_cast<StructType>(C.getType());
+  auto *AT = dyn_cast<ArrayType>(C.getType());
+  if (!ST && !AT) {
+    int64_t Size = DL.getTypeStoreSize(C.getType());
+    Parts.push_back({&Object, Offset, 0, Size});
+    return;
+  }
+  for (unsigned N = 0; N < C.getNumOperands(); ++N) {
+    uint64_t At = ST ? DL.getStructLayout(ST)->getElementOffset(N)
+                     : DL.getTypeAllocSize(AT->getElementType()) * N;
+    findAddresses(Object, *C.getAggregateElement(N), Offset + At, DL, Parts);
+  }
 }
 
 /// Returns true if \p P certainly is the address of a constant or, if \p
@@ -73,23 +155,31 @@ namespace {
 class AddressCheck {
 public:
   AddressCheck(GlobalVariable &Constant, const Function &Program,
-               const Function &User)
+               const Function &User,
+               SmallPtrSetImpl<const Instruction *> &HandedOut)
       : Object(Constant), Program(Program), User(User),
-        HasAddresses(containsAddresses(*Constant.getInitializer())) {}
+        DL(Program.getDataLayout()), HandedOut(HandedOut) {
+    findAddresses(Object, *Constant.getInitializer(), 0, DL, Parts);
+  }
 
   bool run() {
     Work.insert(&Object);
-    for (unsigned N = 0; N < Work.size(); ++N)
-      for (const Use &U : Work[N]->uses())
-        if (!visit(U))
-          return false;
+    // A store to a variable concerns loads that were visited before.
+    for (size_t Known = 0; Known != Work.size() + Parts.size();) {
+      Known = Work.size() + Parts.size();
+      for (unsigned N = 0; N < Work.size(); ++N)
+        for (const Use &U : Work[N]->uses())
+          if (!visit(U))
+            return false;
+    }
     return true;
   }
 
 private:
   bool visit(const Use &U);
+  bool visitStore(const Instruction &I, const Value &V, const Value &Pointer);
   bool visitCompare(const ICmpInst &Cmp, const Value *P);
-  bool visitInteger(const PtrToIntInst &I);
+  void visitLoad(const Instruction &I, const Value &From);
   bool isDistance(const llvm::User *U) const;
   bool error(const Instruction &I, const Twine &What) const;
 
@@ -100,10 +190,20 @@ private:
   GlobalVariable &Object;
   const Function &Program;
   const Function &User;
-  const bool HasAddresses;
-  /// Addresses in the constant, or loaded from it, and local variables that
-  /// contain such addresses.
+  const DataLayout &DL;
+  /// Instructions that hand out an address, and were reported.
+  SmallPtrSetImpl<const Instruction *> &HandedOut;
+  /// Parts of this constant and of variables that contain addresses.
+  SmallVector<Part, 8> Parts;
+  /// Instructions that store the address to a variable.
+  SmallPtrSet<const Instruction *, 4> Stores;
+  /// Addresses in the constant, or loaded from it, also as integers, and local
+  /// variables that contain such addresses.
   SetVector<const Value *> Work;
+  /// Values in Work that are only copied, and may be other data.
+  SmallPtrSet<const Value *, 8> Copied;
+  /// Variables to which an address was stored as an integer.
+  SmallPtrSet<const Value *, 4> Integers;
 };
 
 } // namespace
@@ -124,7 +224,8 @@ bool AddressCheck::error(const Instruction &I, const Twine &What) const {
 
 bool AddressCheck::visitCompare(const ICmpInst &Cmp, const Value *P) {
   const Value *Other = Cmp.getOperand(Cmp.getOperand(0) == P);
-  if (isa<ConstantPointerNull>(Other) && Cmp.isEquality())
+  if (isa<Constant>(Other) && cast<Constant>(Other)->isNullValue() &&
+      Cmp.isEquality())
     return true;
   if (isOfObject(P) && isOfObject(Other))
     return true;
@@ -145,12 +246,50 @@ bool AddressCheck::isDistance(const llvm::User *U) const {
          });
 }
 
-bool AddressCheck::visitInteger(const PtrToIntInst &I) {
-  if (all_of(I.users(), [&](auto *U) { return isDistance(U); }))
+/// Follows what \p I loads from \p From, if it may be an address.
+void AddressCheck::visitLoad(const Instruction &I, const Value &From) {
+  bool IsPointer = I.getType()->isPointerTy();
+  bool IsCopy = I.getMetadata(CopyName);
+  if (none_of(partsAt(&From, DL.getTypeStoreSize(I.getType()), DL),
+              [&](const Part &Loaded) {
+                const Value *Base = Loaded.Object;
+                // Constants to which this one points may have addresses, too.
+                if (Base != &Object && !isa<AllocaInst>(Base))
+                  return IsPointer && !Parts.empty();
+                return (IsPointer || IsCopy || Integers.contains(Base)) &&
+                       any_of(Parts, [&](const Part &P) {
+                         return P.Object == Base && mayOverlap(P, Loaded);
+                       });
+              }))
+    return;
+  Work.insert(&I);
+  if (IsCopy && !IsPointer)
+    Copied.insert(&I);
+}
+
+/// Visits \p I, which writes the address \p V to \p Pointer.
+bool AddressCheck::visitStore(const Instruction &I, const Value &V,
+                              const Value &Pointer) {
+  SmallVector<Part, 4> To =
+      partsAt(&Pointer, DL.getTypeStoreSize(V.getType()), DL);
+  if (all_of(To, [](const Part &P) { return isa<AllocaInst>(P.Object); })) {
+    if (Stores.insert(&I).second)
+      Parts.append(To);
+    for (const Part &P : To) {
+      Work.insert(P.Object);
+      if (V.getType()->isIntegerTy() && !Copied.contains(&V))
+        Integers.insert(P.Object);
+    }
     return true;
-  if (any_of(I.users(), [](auto *U) { return isa<StoreInst>(U); }))
-    return true;
-  return error(I, "is computed with");
+  }
+  if (HandedOut.insert(&I).second) {
+    reportError(User, I.getDebugLoc(),
+                "in a COSY_FUNCTION: the address of constant data is handed "
+                "out, and would be that of a copy; hand out a number that "
+                "stands for it, or copy the data");
+    noteInlinedCalls(I);
+  }
+  return false;
 }
 
 bool AddressCheck::visit(const Use &U) {
@@ -163,39 +302,36 @@ bool AddressCheck::visit(const Use &U) {
   auto &I = *cast<Instruction>(U.getUser());
   if (I.getFunction() != &Program || I.getMetadata(IgnoredName))
     return true;
-  bool IsVariable = isa<AllocaInst>(U.get());
-  if (auto *Load = dyn_cast<LoadInst>(&I)) {
-    if (Load->getType()->isPointerTy() && (HasAddresses || IsVariable))
-      Work.insert(Load);
+  unsigned Operand = U.getOperandNo();
+  const Use *Pointer = pointerUse(I);
+  if (Pointer && Pointer->getOperandNo() == Operand) {
+    if (!isa<StoreInst>(I))
+      visitLoad(I, *U.get());
     return true;
   }
-  if (isa<GetElementPtrInst, PHINode, SelectInst, FreezeInst, BitCastInst>(I)) {
+  bool IsCopied = Copied.contains(U.get());
+  auto *GEP = dyn_cast<GetElementPtrInst>(&I);
+  if (isa<PHINode, SelectInst, FreezeInst, BitCastInst, IntToPtrInst,
+          PtrToIntInst>(I) ||
+      (GEP && Operand == GEP->getPointerOperandIndex())) {
+    if (!IsCopied)
+      Copied.erase(&I);
+    else if (!Work.contains(&I) && !isa<IntToPtrInst>(I))
+      Copied.insert(&I);
     Work.insert(&I);
     return true;
   }
-  if (auto *Store = dyn_cast<StoreInst>(&I)) {
-    const Value *To = getUnderlyingObject(Store->getPointerOperand());
-    if (U.getOperandNo() == 0 && isa<AllocaInst>(To))
-      Work.insert(To);
-    return true;
-  }
-  if (IsVariable)
+  if (isa<AllocaInst>(getUnderlyingObject(U.get())))
+    return true; // the address of a variable
+  auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I);
+  if (Exchange && Operand == 1)
+    return error(I, "is compared");
+  if (Pointer)
+    return visitStore(I, *U.get(), *Pointer->get());
+  if (IsCopied || isDistance(&I))
     return true;
   if (auto *Cmp = dyn_cast<ICmpInst>(&I))
     return visitCompare(*Cmp, U);
-  if (auto *P = dyn_cast<PtrToIntInst>(&I))
-    return visitInteger(*P);
-  if (auto *Copy = dyn_cast<MemTransferInst>(&I)) {
-    const Value *To = getUnderlyingObject(Copy->getRawDest());
-    if (!HasAddresses || U.get() != Copy->getRawSource())
-      return true;
-    if (!isa<AllocaInst>(To))
-      return error(I, "is copied, with the addresses that are there,");
-    Work.insert(To);
-    return true;
-  }
-  if (isDistance(&I))
-    return true;
   if (isa<CallBase>(I))
     return true; // compiler builtins, which take no address as a value
   return error(I, "is computed with");
@@ -204,9 +340,10 @@ bool AddressCheck::visit(const Use &U) {
 bool checkAddresses(Function &Program, const Function &User) {
   // Check all constants, so that one compilation reports all errors.
   bool Good = true;
+  SmallPtrSet<const Instruction *, 4> HandedOut;
   for (GlobalVariable &GV : Program.getParent()->globals())
     if (GV.isConstant() && GV.hasDefinitiveInitializer())
-      Good &= AddressCheck(GV, Program, User).run();
+      Good &= AddressCheck(GV, Program, User, HandedOut).run();
   return Good;
 }
 

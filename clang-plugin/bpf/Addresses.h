@@ -4,6 +4,7 @@
 #define COSY_PLUGIN_BPF_ADDRESSES_H
 
 #include "llvm/IR/Function.h"
+#include "llvm/IR/Instructions.h"
 
 namespace cosy {
 
@@ -11,9 +12,12 @@ namespace cosy {
 /// addresses.
 void ignoreAddresses(llvm::Function &F);
 
+/// Marks \p Load, a part of a copy of memory that may contain addresses.
+void markCopy(llvm::LoadInst &Load);
+
 /// Reports where \p Program, made of \p User and of its callees, depends on the
-/// address of a constant. \returns false after an error. Must run after local
-/// variables were promoted and before any other optimisation.
+/// address of a constant, or hands it out. \returns false after an error. Must
+/// run after local variables were promoted and before any other optimisation.
 bool checkAddresses(llvm::Function &Program, const llvm::Function &User);
 
 } // namespace cosy

@@ -47,7 +47,7 @@ constexpr int64_t Near = 32767;
 /// The alignment of the stack's ends, as cosy/function.h says.
 constexpr Align StackAlign = Align::Constant<16>();
 
-static Use *pointerUse(Instruction &I) {
+Use *pointerUse(Instruction &I) {
   if (auto *L = dyn_cast<LoadInst>(&I))
     return &L->getOperandUse(LoadInst::getPointerOperandIndex());
   if (auto *S = dyn_cast<StoreInst>(&I))

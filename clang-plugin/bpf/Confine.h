@@ -32,7 +32,6 @@ public:
     lowerAtomics();
     flattenConditions();
     collectConstants();
-    checkEscapes();
     findAccesses();
     loadContext();
     guard();
@@ -51,7 +50,6 @@ private:
   void keepBits();
   void flattenConditions();
   void collectConstants();
-  void checkEscapes();
   void findAccesses();
   void loadContext();
   void guard();

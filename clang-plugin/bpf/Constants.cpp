@@ -3,9 +3,7 @@
 #include "bpf/Confine.h"
 #include "support/Diagnostics.h"
 
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/ReplaceConstant.h"
@@ -113,48 +111,6 @@ void Confine::serialize(Constant *C, uint64_t At) {
     reportError(P, nullptr,
                 "in a COSY_FUNCTION: a constant of a kind that has no "
                 "copy in the segment; compute it in the function");
-  }
-}
-
-/// Reports code that exposes the address of a constant, because the program
-/// uses a copy.
-void Confine::checkEscapes() {
-  SetVector<Value *> Work;
-  for (GlobalVariable *GV : Constants)
-    Work.insert(GV);
-  bool Points = !Out.Relocations.empty();
-  for (unsigned N = 0; N < Work.size(); ++N) {
-    for (User *U : Work[N]->users()) {
-      auto *I = dyn_cast<Instruction>(U);
-      if (!I)
-        continue; // the initialiser of another constant
-      if (auto *S = dyn_cast<StoreInst>(I)) {
-        if (S->getValueOperand() != Work[N])
-          continue;
-        Value *To = getUnderlyingObject(S->getPointerOperand());
-        if (isa<AllocaInst>(To)) {
-          Work.insert(To);
-          continue;
-        }
-        reportError(
-            P, S->getDebugLoc(),
-            "in a COSY_FUNCTION: the address of constant data is handed "
-            "out, and would be that of a copy; hand out a number that "
-            "stands for it, or copy the data");
-        noteInlinedCalls(*S);
-        return;
-      }
-      if (auto *L = dyn_cast<LoadInst>(I)) {
-        if (L->getType()->isPointerTy() &&
-            (Points ||
-             isa<AllocaInst>(getUnderlyingObject(L->getPointerOperand()))))
-          Work.insert(L);
-        continue;
-      }
-      if (isa<GetElementPtrInst>(I) || isa<PHINode>(I) || isa<SelectInst>(I) ||
-          isa<CastInst>(I))
-        Work.insert(I);
-    }
   }
 }
 

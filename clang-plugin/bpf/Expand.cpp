@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Expand.cpp - Expand code without BPF instructions ------------------===//
+#include "bpf/Addresses.h"
 #include "bpf/Function.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -146,16 +147,19 @@ static void expandMemory(MemIntrinsic &MI) {
       Width /= 2;
     Type *Ty = B.getIntNTy(Width * 8);
     Value *V;
-    if (Set)
+    if (Set) {
       V = B.CreateMul(
           B.CreateZExt(Set->getValue(), Ty),
           ConstantInt::get(Ty, APInt::getSplat(Width * 8, APInt(8, 1))));
-    else
-      V = B.CreateAlignedLoad(
+    } else {
+      LoadInst *Load = B.CreateAlignedLoad(
           Ty,
           B.CreateConstGEP1_64(B.getInt8Ty(),
                                cast<MemTransferInst>(MI).getSource(), At),
           Align(1));
+      markCopy(*Load);
+      V = Load;
+    }
     Pieces.push_back({At, V});
   }
   for (Piece &P : Pieces)

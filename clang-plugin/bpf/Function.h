@@ -109,6 +109,9 @@ void guardDivisions(llvm::Function &F);
 bool optimizeProgram(llvm::Module &M, llvm::TargetMachine &TM, bool Unroll,
                      const llvm::Function &User);
 
+/// \returns the operand of \p I that is the address of an access, or null.
+llvm::Use *pointerUse(llvm::Instruction &I);
+
 /// Expands instructions that the BPF target does not support.
 void expandForBpf(llvm::Function &F);
 

@@ -38,6 +38,7 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopPeel.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
@@ -247,14 +248,18 @@ public:
 
 namespace {
 
-/// Only calls checkAddresses().
+/// Calls checkAddresses() for the code that can be reached.
 class CheckAddresses : public PassInfoMixin<CheckAddresses> {
 public:
   CheckAddresses(const Function &User, bool &Good) : User(User), Good(Good) {}
   PreservedAnalyses run(Function &F, FunctionAnalysisManager &) {
-    if (F.getName() == COSY_FUNCTION_PROGRAM)
-      Good &= checkAddresses(F, User);
-    return PreservedAnalyses::all();
+    if (F.getName() != COSY_FUNCTION_PROGRAM)
+      return PreservedAnalyses::all();
+    for (BasicBlock &BB : F)
+      ConstantFoldTerminator(&BB);
+    removeUnreachableBlocks(F);
+    Good &= checkAddresses(F, User);
+    return PreservedAnalyses::none();
   }
 
 private:
@@ -285,6 +290,7 @@ bool optimizeProgram(Module &M, TargetMachine &TM, bool Unroll,
   FPM.addPass(LowerExpectIntrinsicPass());
   FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
   FPM.addPass(EarlyCSEPass(true));
+  FPM.addPass(ADCEPass()); // removes checks of sanitizers
   FPM.addPass(CheckAddresses(User, Good));
   FPM.addPass(LowerConstantIntrinsicsPass());
   FPM.addPass(SimplifyCFGPass(Cfg));

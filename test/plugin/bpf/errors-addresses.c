@@ -58,7 +58,94 @@ COSY_FUNCTION int in_a_helper(struct node *n)
 	return helper(n->name, none); // expected-note {{called by the COSY_FUNCTION 'in_a_helper'}}
 }
 
+COSY_FUNCTION void keep_atomically(const char **p)
+{
+	__atomic_store_n(p, none, __ATOMIC_SEQ_CST); // expected-error {{the address of constant data is handed out}}
+}
+
+COSY_FUNCTION int exchange(const char **p)
+{
+	return __atomic_exchange_n(p, none, __ATOMIC_SEQ_CST) == 0; // expected-error {{the address of constant data is handed out}}
+}
+
+COSY_FUNCTION int replace(const char **p)
+{
+	const char *expected = 0;
+
+	return __atomic_compare_exchange_n(p, &expected, none, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); // expected-error {{the address of constant data is handed out}}
+}
+
+COSY_FUNCTION int replace_none(const char **p)
+{
+	const char *expected = none;
+
+	return __atomic_compare_exchange_n(p, &expected, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); // expected-error {{the address of 'none' is compared}}
+}
+
+COSY_FUNCTION int is_a_local(struct node *n, int i, int j)
+{
+	const char *local[3] = { 0 };
+
+	local[i] = none;
+	return local[j] == n->name; // expected-error {{the address of 'none' is compared}}
+}
+
+COSY_FUNCTION int exchanges_a_local(struct node *n, int i, int j)
+{
+	const char *local[3] = { 0 };
+
+	__atomic_store_n(&local[i], none, __ATOMIC_SEQ_CST);
+	return __atomic_exchange_n(&local[j], 0, __ATOMIC_SEQ_CST) == n->name; // expected-error {{the address of 'none' is compared}}
+}
+
+COSY_FUNCTION int local_number(int i, int j)
+{
+	uintptr_t local[3] = { 0 };
+
+	local[i] = (uintptr_t)none;
+	return local[j] % 16; // expected-error {{the address of 'none' is computed with}}
+}
+
+struct pair {
+	const char *name;
+	long number;
+};
+
+static const struct pair pairs[] = { { none, 1 }, { other, 2 } };
+
+COSY_FUNCTION void copy_constant(struct pair *to, int i)
+{
+	*to = pairs[i]; // expected-error {{the address of constant data is handed out}}
+}
+
+COSY_FUNCTION void copy_constants(struct node *to)
+{
+	static const char *const many[9] = { none, none, none, none, none, none, none, none, none };
+
+	memcpy(to, many, sizeof(many)); // expected-error {{the address of constant data is handed out}}
+}
+
+COSY_FUNCTION void copy_local(struct pair *to, int i, int j)
+{
+	struct pair local[3] = { { 0 } };
+
+	local[i].name = none;
+	*to = local[j]; // expected-error {{the address of constant data is handed out}}
+}
+
 /* These are valid. */
+COSY_FUNCTION void numbers(struct pair *to, int i, int j)
+{
+	struct pair one = pairs[i], local[3] = { { 0 } };
+	const char *const names[9] = { none, other, none, other, none, other, none, other, "more" };
+
+	local[i].name = none;
+	local[i].number = one.number;
+	to->number = one.number + local[j].number + *names[i];
+	if (strcmp(to->name, one.name) == 0)
+		to->number += (long)strlen(one.name);
+}
+
 COSY_FUNCTION int distance(struct node *n)
 {
 	const int *p = table, *end = table + 16;
