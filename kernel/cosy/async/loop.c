@@ -14,7 +14,6 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/vmalloc.h>
 
 #include "async/async.h"
 #include "async/loop.h"
@@ -106,13 +105,9 @@ static struct cosy_loop *cosy_loop_alloc(u32 nentries)
 	loop->cpus = kvcalloc(nr_cpu_ids, sizeof(*loop->cpus), COSY_GFP);
 	if (!loop->cpus)
 		goto free_parked;
-	loop->pages = cosy_pages_alloc(size >> PAGE_SHIFT);
-	if (!loop->pages)
-		goto free_cpus;
-	loop->page = vmap(loop->pages, size >> PAGE_SHIFT, VM_MAP | VM_USERMAP,
-			  PAGE_KERNEL);
+	loop->page = cosy_mappable_alloc(&loop->memory, size);
 	if (!loop->page)
-		goto free_pages;
+		goto free_cpus;
 	loop->id = atomic64_inc_return(&cosy_loops_made);
 	refcount_set(&loop->users, 1);
 	loop->nentries = nentries;
@@ -131,8 +126,6 @@ static struct cosy_loop *cosy_loop_alloc(u32 nentries)
 	loop->files = current->files;
 	return loop;
 
-free_pages:
-	cosy_pages_free(loop->pages, size >> PAGE_SHIFT);
 free_cpus:
 	kvfree(loop->cpus);
 free_parked:
@@ -170,8 +163,7 @@ void cosy_loop_put(struct cosy_loop *loop)
 	irq_work_sync(&loop->telling);
 	cosy_works_exit(loop);
 	pins = loop->pins;
-	vunmap(loop->page);
-	cosy_pages_free(loop->pages, loop->size >> PAGE_SHIFT);
+	cosy_mappable_free(&loop->memory);
 	kvfree(loop->cpus);
 	kvfree(loop->parked);
 	mmdrop(loop->mm);
@@ -221,13 +213,11 @@ static int cosy_loop_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EPERM;
 	if (vma->vm_pgoff == COSY_RING_OFFSET >> PAGE_SHIFT)
 		return cosy_ring_mmap(loop, vma);
-	if (vma->vm_pgoff || vma->vm_end - vma->vm_start != loop->size ||
-	    !(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+	if (vma->vm_pgoff || !cosy_mappable_fits(vma, loop->size))
 		return -EINVAL;
 	/* The process has a descriptor: those closed before were others. */
 	cosy_works_begin(loop);
-	cosy_vma_flags(vma, VM_DONTCOPY, VM_MAYEXEC);
-	return remap_vmalloc_range(vma, loop->page, 0);
+	return cosy_mappable_map(&loop->memory, vma);
 }
 
 static const struct file_operations cosy_loop_fops = {
@@ -278,7 +268,6 @@ long cosy_loop_create(struct file *device, struct cosy_async_create __user *arg)
 		cosy_loop_put(loop);
 		goto put_fd;
 	}
-	file->f_mode |= FMODE_LSEEK;
 	create.page_size = loop->size;
 	return cosy_arg_give_file(arg, &create, sizeof(create), create.fd, file);
 

@@ -32,6 +32,8 @@
 
 #include <linux/cosy_async.h>
 
+#include "limit/limit.h"
+
 struct cosy_ring;
 struct cosy_state;
 struct pt_regs;
@@ -91,7 +93,7 @@ struct cosy_loop_cpu {
  * @files:	 descriptor table of that process; used only for comparison
  * @mm:		 address space of that process; held by mmgrab(), so that its address is
  *		 not reused
- * @pages:	 the memory of the page
+ * @memory:	 that of the page
  * @page:	 the page; the process can write to it at any time
  * @entries:	 the entries, in the page
  * @submitted:	 the ring of submitted entries, in the page
@@ -137,7 +139,7 @@ struct cosy_loop {
 	struct pid *pid;
 	fl_owner_t files;
 	struct mm_struct *mm;
-	struct page **pages;
+	struct cosy_mappable memory;
 	struct cosy_async_page *page;
 	struct cosy_async_entry *entries;
 	u32 *submitted;

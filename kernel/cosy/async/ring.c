@@ -14,7 +14,6 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/unistd.h>
-#include <linux/vmalloc.h>
 
 #include <cosy/calls.h>
 #include <cosy/exec.h>
@@ -1072,13 +1071,11 @@ static struct cosy_ring *cosy_ring_alloc(struct cosy_loop *loop)
 	ring = kzalloc(sizeof(*ring), COSY_GFP);
 	if (!ring)
 		return NULL;
-	ring->npages = size >> PAGE_SHIFT;
-	ring->pages = cosy_pages_alloc(ring->npages);
-	if (!ring->pages)
-		goto free_ring;
-	page = vmap(ring->pages, ring->npages, VM_MAP | VM_USERMAP, PAGE_KERNEL);
-	if (!page)
-		goto free_pages;
+	page = cosy_mappable_alloc(&ring->memory, size);
+	if (!page) {
+		kfree(ring);
+		return NULL;
+	}
 	ring->loop = loop;
 	ring->page = page;
 	ring->mask = loop->nentries - 1;
@@ -1095,12 +1092,6 @@ static struct cosy_ring *cosy_ring_alloc(struct cosy_loop *loop)
 	init_llist_head(&ring->fired);
 	INIT_LIST_HEAD(&ring->sending);
 	return ring;
-
-free_pages:
-	cosy_pages_free(ring->pages, ring->npages);
-free_ring:
-	kfree(ring);
-	return NULL;
 }
 
 /**
@@ -1118,8 +1109,7 @@ int cosy_ring_mmap(struct cosy_loop *loop, struct vm_area_struct *vma)
 	struct cosy_ring *ring;
 	int err;
 
-	if (loop->ring || vma->vm_end - vma->vm_start != size || !(vma->vm_flags & VM_SHARED) ||
-	    vma->vm_flags & VM_EXEC)
+	if (loop->ring || !cosy_mappable_fits(vma, size))
 		return -EINVAL;
 	err = cosy_quota_charge(loop->owner, sizeof(*ring) + size);
 	if (err)
@@ -1128,8 +1118,7 @@ int cosy_ring_mmap(struct cosy_loop *loop, struct vm_area_struct *vma)
 	if (!ring)
 		goto uncharge;
 	vma->vm_pgoff = 0;
-	cosy_vma_flags(vma, VM_DONTCOPY, VM_MAYEXEC);
-	err = remap_vmalloc_range(vma, ring->page, 0);
+	err = cosy_mappable_map(&ring->memory, vma);
 	if (err) {
 		cosy_ring_free(ring);
 		cosy_quota_uncharge(loop->owner, sizeof(*ring) + size);
@@ -1154,7 +1143,6 @@ void cosy_ring_free(struct cosy_ring *ring)
 	if (!ring)
 		return;
 	cosy_waiters_free(ring);
-	vunmap(ring->page);
-	cosy_pages_free(ring->pages, ring->npages);
+	cosy_mappable_free(&ring->memory);
 	kfree(ring);
 }

@@ -54,8 +54,7 @@ struct cosy_waiters {
  * @receivers:	   for receives
  * @senders:	   for sends
  * @sending:	   the waiters of the sends that wait
- * @pages:	   the memory of the page
- * @npages:	   number of @pages
+ * @memory:	   that of the page
  */
 struct cosy_ring {
 	struct cosy_loop *loop;
@@ -82,8 +81,7 @@ struct cosy_ring {
 	struct list_head sending;
 	u64 executed;
 	u64 charged;
-	struct page **pages;
-	unsigned int npages;
+	struct cosy_mappable memory;
 };
 
 /* ring.c */

@@ -13,6 +13,7 @@
 #include <linux/types.h>
 
 struct page;
+struct vm_area_struct;
 
 /*
  * Allocations do not start the OOM killer, but fail; then the region runs natively.
@@ -26,9 +27,25 @@ struct page;
  */
 #define COSY_MM_CHARGE	(sizeof(struct mm_struct) + 2 * PAGE_SIZE)
 
+/**
+ * struct cosy_mappable - memory that a process can map
+ * @address: its address, for the kernel
+ * @pages:   the memory
+ * @npages:  number of @pages
+ */
+struct cosy_mappable {
+	void *address;
+	struct page **pages;
+	unsigned int npages;
+};
+
 /* pages.c */
 struct page **cosy_pages_alloc(unsigned int n);
 void cosy_pages_free(struct page **pages, unsigned int n);
+void *cosy_mappable_alloc(struct cosy_mappable *memory, u64 size);
+void cosy_mappable_free(const struct cosy_mappable *memory);
+bool cosy_mappable_fits(const struct vm_area_struct *vma, u64 size);
+int cosy_mappable_map(const struct cosy_mappable *memory, struct vm_area_struct *vma);
 
 /* quota.c */
 u64 cosy_quota_owner(void);
