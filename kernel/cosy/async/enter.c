@@ -421,33 +421,23 @@ loff_t cosy_loop_left(const struct cosy_state *st, u32 what)
 }
 
 /**
- * cosy_loop_is_lost() - test whether the descriptor by which the thread has entered is closed
+ * cosy_loop_lacks_fd() - test whether the descriptor by which the thread has entered is closed
  * @loop: the loop, entered
  *
- * Another thread may close the descriptor after this one has looked up the file, and before it
- * enters. Entries that this thread would leave parked could then never be completed.
- *
- * Return: true if the descriptor is closed. In a nested call, true if any descriptor of the loop
- * has been closed.
+ * Return: as cosy_loop_is_lost().
  */
-bool cosy_loop_is_lost(const struct cosy_loop *loop)
+bool cosy_loop_lacks_fd(const struct cosy_loop *loop)
 {
-	struct cosy_fd fd;
-	bool lost;
-
-	/* A later close() sees that this thread has entered, or sees what it left parked. */
-	if (likely(!READ_ONCE(loop->unreachable)))
-		return false;
-	fd = cosy_fd_get_raw(current_pt_regs()->di);
+	struct cosy_fd fd = cosy_fd_get_raw(current_pt_regs()->di);
 	/* A loop has one file. */
-	lost = !fd.file || fd.file->private_data != loop;
+	bool lacks = !fd.file || fd.file->private_data != loop;
+
 	cosy_fd_put(fd);
-	return lost;
+	return lacks;
 }
 
-/* Execute, and sleep if @sleeps. Sets @entered to false if the thread is not inside any more. */
-static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max, bool sleeps,
-			      bool *entered)
+/* Execute, and sleep if @sleeps. Afterwards the thread may not be inside any more. */
+static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max, bool sleeps)
 {
 	struct cosy_state st __uninitialized;
 	int done;
@@ -457,7 +447,7 @@ static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max, bool sleeps,
 	cosy_loop_state(&st);
 	done = cosy_loop_execute(loop, &st, max);
 	if (sleeps && !done)
-		done = cosy_loop_sleep(loop, &st, max, entered);
+		done = cosy_loop_sleep(loop, &st, max);
 	cosy_history_clear();
 	return done < 0 ? done : cosy_loop_left(&st, done);
 }
@@ -518,7 +508,7 @@ int cosy_loop_await(struct cosy_loop *loop)
 {
 	int err;
 
-	if (READ_ONCE(loop->entrant) == current)
+	if (cosy_loop_is_inside(loop))
 		return -EBUSY;
 	/* Makes a thread in cosy_loop_sleep() leave: see cosy_sleep_leaves(). */
 	atomic_inc(&loop->waiters);
@@ -602,7 +592,6 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 {
 	struct cosy_loop *loop = file->private_data;
 	u64 what = (u64)offset - COSY_RUN_TAG;
-	bool entered = true;
 	loff_t ret;
 
 	if (whence != COSY_RUN_WHENCE || what >> 38)
@@ -638,7 +627,7 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 	refcount_inc(&loop->users);
 	WRITE_ONCE(loop->enters, loop->enters + 1);
 	if (likely(what & COSY_ASYNC_RING_ENTER))
-		ret = cosy_ring_enter(loop, what & ~COSY_ASYNC_RING_ENTER, &entered);
+		ret = cosy_ring_enter(loop, what & ~COSY_ASYNC_RING_ENTER);
 	else if (what & COSY_ASYNC_CANCEL_FD && what & COSY_ASYNC_CANCEL)
 		ret = COSY_ASYNC_ENTERED | cosy_park_interrupt_stale(loop, what);
 	else if (what & COSY_ASYNC_CANCEL_FD)
@@ -646,9 +635,8 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 	else if (what & COSY_ASYNC_CANCEL)
 		ret = cosy_loop_cancel(loop, what & ~COSY_ASYNC_CANCEL);
 	else
-		ret = cosy_loop_enter(loop, what & ~COSY_ASYNC_SLEEP,
-				      what & COSY_ASYNC_SLEEP, &entered);
-	if (entered) {
+		ret = cosy_loop_enter(loop, what & ~COSY_ASYNC_SLEEP, what & COSY_ASYNC_SLEEP);
+	if (likely(cosy_loop_is_inside(loop))) {
 		if (unlikely(cosy_loop_is_lost(loop)))
 			WRITE_ONCE(loop->closed, true);
 		cosy_loop_unlock(loop);

@@ -18,7 +18,6 @@
 #include "async/async.h"
 #include "async/loop.h"
 #include "async/ring.h"
-#include "compat/compat.h"
 #include "env/arg.h"
 #include "limit/limit.h"
 
@@ -138,18 +137,16 @@ uncharge:
 }
 
 /**
- * cosy_loop_put() - drop a reference to a loop, of its file or of a thread inside
- * @loop: the loop; freed with its last reference
+ * cosy_loop_free() - free a loop
+ * @loop: the loop, which has no reference any more
  *
  * May sleep.
  */
-void cosy_loop_put(struct cosy_loop *loop)
+void cosy_loop_free(struct cosy_loop *loop)
 {
 	bool pins;
 	u32 i;
 
-	if (!refcount_dec_and_test(&loop->users))
-		return;
 	for (i = 0; i < loop->nentries; i++) {
 		if (loop->parked[i])
 			cosy_unpark(loop->parked[i]);

@@ -26,6 +26,7 @@
 #include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/refcount.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
@@ -258,8 +259,20 @@ enum cosy_call_end {
 };
 
 /* loop.c */
-void cosy_loop_put(struct cosy_loop *loop);
+void cosy_loop_free(struct cosy_loop *loop);
 bool cosy_loop_pays(struct cosy_loop *loop, u32 index);
+
+/**
+ * cosy_loop_put() - drop a reference to a loop, of its file or of a thread inside
+ * @loop: the loop; freed with its last reference
+ *
+ * May sleep.
+ */
+static inline void cosy_loop_put(struct cosy_loop *loop)
+{
+	if (unlikely(refcount_dec_and_test(&loop->users)))
+		cosy_loop_free(loop);
+}
 
 /**
  * struct cosy_sleeper - a thread in cosy_loop_sleep(): it sleeps, or executes entries
@@ -277,7 +290,7 @@ int cosy_loop_await(struct cosy_loop *loop);
 void cosy_loop_unlock(struct cosy_loop *loop);
 unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 			       unsigned int max);
-bool cosy_loop_is_lost(const struct cosy_loop *loop);
+bool cosy_loop_lacks_fd(const struct cosy_loop *loop);
 void cosy_loop_state(struct cosy_state *st);
 void cosy_loop_args(struct cosy_state *st, const struct cosy_async_call *call);
 enum cosy_call_end cosy_loop_call(struct cosy_state *st,
@@ -288,12 +301,38 @@ int cosy_loop_flush(struct file *file, fl_owner_t id);
 unsigned int cosy_loop_complete(struct cosy_loop *loop, u32 index, u8 status,
 				bool silent, s64 result);
 
+/**
+ * cosy_loop_is_inside() - test whether the calling thread has entered
+ * @loop: the loop
+ *
+ * Return: true if it has.
+ */
+static inline bool cosy_loop_is_inside(const struct cosy_loop *loop)
+{
+	return READ_ONCE(loop->entrant) == current;
+}
+
+/**
+ * cosy_loop_is_lost() - test whether the descriptor by which the thread has entered is closed
+ * @loop: the loop, entered
+ *
+ * Another thread may close the descriptor after this one has looked up the file, and before it
+ * enters. Entries that this thread would leave parked could then never be completed.
+ *
+ * Return: true if the descriptor is closed. In a nested call, true if any descriptor of the loop
+ * has been closed.
+ */
+static inline bool cosy_loop_is_lost(const struct cosy_loop *loop)
+{
+	/* A later close() sees that this thread has entered, or sees what it left parked. */
+	return unlikely(READ_ONCE(loop->unreachable)) && cosy_loop_lacks_fd(loop);
+}
+
 /* show.c */
 void cosy_loop_show(struct seq_file *to, struct file *file);
 
 /* sleep.c */
-int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
-		    unsigned int max, bool *entered);
+int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st, unsigned int max);
 
 /* work.c */
 void cosy_works_init(struct cosy_loop *loop);
@@ -346,6 +385,13 @@ void cosy_loop_wake_pollers_later(struct irq_work *telling);
 bool cosy_loop_is_ready(struct cosy_loop *loop);
 void cosy_loop_tell(struct cosy_loop *loop, int flags);
 bool cosy_wait_queue_add(wait_queue_head_t *queue, struct wait_queue_entry *wait);
+
+/* Return true if a queue, to which an entry was added, has no other one. */
+static inline bool cosy_wait_queue_is_single(const wait_queue_head_t *queue)
+{
+	/* Read without the lock: a wrong answer changes only the order of the waiters. */
+	return data_race(READ_ONCE(queue->head.next) == READ_ONCE(queue->head.prev));
+}
 
 /* target.c */
 bool cosy_target_transfers(const struct cosy_target *target, struct file *file,

@@ -280,15 +280,6 @@ static void cosy_parked_requeue(struct cosy_parked *parked)
 	spin_unlock_irq(&queue->lock);
 }
 
-/* Return true if nothing else waits for the file. */
-static bool cosy_parked_is_alone(const struct cosy_parked *parked)
-{
-	const struct list_head *head = &parked->target.queue->head;
-
-	/* Read without the lock: a wrong answer changes only the order of the waiters. */
-	return data_race(READ_ONCE(head->next) == READ_ONCE(head->prev));
-}
-
 /* Wait for a new target. @flags: as for cosy_park_on(). Return false if it cannot wait. */
 static bool cosy_parked_wait(struct cosy_parked *parked, struct file *file,
 			     u8 flags, bool exclusive)
@@ -344,7 +335,7 @@ bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags)
 	if (unlikely(cosy_park_is_futile(file, events)))
 		return false;
 	if (file && cosy_target_same(&parked->target, file, flags)) {
-		if (unlikely(!cosy_parked_is_alone(parked)))
+		if (unlikely(!cosy_wait_queue_is_single(parked->target.queue)))
 			cosy_parked_requeue(parked);
 		if (parked->events != events) {
 			WRITE_ONCE(parked->events, events);
@@ -442,7 +433,7 @@ bool cosy_park_idle(struct cosy_parked *parked, struct file *file)
 	if (unlikely(!cosy_parked_reads(parked, file)))
 		return cosy_park_on(parked, file, COSY_WAIT_IN);
 	WRITE_ONCE(parked->events, COSY_EVENTS_IN);
-	if (unlikely(!cosy_parked_is_alone(parked))) {
+	if (unlikely(!cosy_wait_queue_is_single(parked->target.queue))) {
 		cosy_parked_requeue(parked);
 		cosy_parked_again(parked);
 		return true;

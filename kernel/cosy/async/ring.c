@@ -25,7 +25,6 @@
 #include "async/wait.h"
 #include "call/call.h"
 #include "call/history.h"
-#include "compat/compat.h"
 #include "fast/calls.h"
 #include "fast/io.h"
 #include "fast/nowait.h"
@@ -1011,9 +1010,9 @@ static unsigned int cosy_ring_forget(struct cosy_ring *ring, u64 fd, bool stale)
 	return run.given;
 }
 
-/* Execute, and sleep if @sleeps. Sets @entered to false if the thread is not inside any more. */
+/* Execute, and sleep if @sleeps. Afterwards the thread may not be inside any more. */
 static __always_inline loff_t cosy_ring_execute_or_sleep(struct cosy_ring *ring, u64 max,
-							 bool sleeps, bool *entered)
+							 bool sleeps)
 {
 	u64 seccomp = cosy_seccomp_state();
 	int done;
@@ -1023,7 +1022,7 @@ static __always_inline loff_t cosy_ring_execute_or_sleep(struct cosy_ring *ring,
 	done = cosy_ring_execute_here(ring, max, sleeps);
 	if (!done && !READ_ONCE(ring->page->ngiven)) {
 		if (sleeps)
-			done = cosy_ring_sleep(ring, max, seccomp, entered);
+			done = cosy_ring_sleep(ring, max, seccomp);
 		else if (cosy_ring_has_more(ring))
 			done = COSY_ASYNC_MORE;
 	}
@@ -1038,15 +1037,14 @@ static __always_inline loff_t cosy_ring_execute_or_sleep(struct cosy_ring *ring,
 
 /**
  * cosy_ring_enter() - COSY_ASYNC_RING_ENTER
- * @loop:    the loop, entered
- * @what:    the command without that bit
- * @entered: set to false if the loop is not entered on return
+ * @loop: the loop, entered; may not be on return: cosy_loop_is_inside()
+ * @what: the command without that bit
  *
  * The call may close the loop's last descriptor.
  *
  * Return: the value that the interface documents.
  */
-loff_t cosy_ring_enter(struct cosy_loop *loop, u64 what, bool *entered)
+loff_t cosy_ring_enter(struct cosy_loop *loop, u64 what)
 {
 	/* Acquire: the ring was initialised before. */
 	struct cosy_ring *ring = smp_load_acquire(&loop->ring);
@@ -1058,8 +1056,7 @@ loff_t cosy_ring_enter(struct cosy_loop *loop, u64 what, bool *entered)
 							     what & COSY_ASYNC_CANCEL);
 	if (unlikely(what == COSY_ASYNC_CANCEL))
 		return COSY_ASYNC_ENTERED | cosy_ring_return(ring);
-	return cosy_ring_execute_or_sleep(ring, what & ~COSY_ASYNC_SLEEP, what & COSY_ASYNC_SLEEP,
-					  entered);
+	return cosy_ring_execute_or_sleep(ring, what & ~COSY_ASYNC_SLEEP, what & COSY_ASYNC_SLEEP);
 }
 
 static struct cosy_ring *cosy_ring_alloc(struct cosy_loop *loop)

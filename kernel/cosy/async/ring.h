@@ -85,7 +85,7 @@ struct cosy_ring {
 };
 
 /* ring.c */
-loff_t cosy_ring_enter(struct cosy_loop *loop, u64 what, bool *entered);
+loff_t cosy_ring_enter(struct cosy_loop *loop, u64 what);
 unsigned int cosy_ring_execute(struct cosy_ring *ring, unsigned int max, bool sleeps);
 bool cosy_ring_has_more(const struct cosy_ring *ring);
 loff_t cosy_ring_kick(struct cosy_loop *loop);
@@ -94,7 +94,7 @@ int cosy_ring_mmap(struct cosy_loop *loop, struct vm_area_struct *vma);
 void cosy_ring_free(struct cosy_ring *ring);
 
 /* sleep.c */
-int cosy_ring_sleep(struct cosy_ring *ring, unsigned int max, u64 seccomp, bool *entered);
+int cosy_ring_sleep(struct cosy_ring *ring, unsigned int max, u64 seccomp);
 
 /**
  * cosy_ring_has_fired() - test whether a call that waits may be made

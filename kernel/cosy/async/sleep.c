@@ -144,25 +144,23 @@ static __always_inline bool cosy_was_kicked(bool *kicked)
 }
 
 /*
- * Return true if there is something for the thread. Sets @entered to true if it has entered to
- * execute that; otherwise it has to return.
+ * Return true if there is something for the thread. It has entered to execute that, or has to
+ * return.
  */
-static __always_inline bool cosy_sleep_has_work(struct cosy_loop *loop, struct cosy_ring *ring,
-						bool *entered)
+static __always_inline bool cosy_sleep_has_work(struct cosy_loop *loop, struct cosy_ring *ring)
 {
 	if (ring) {
 		if (!cosy_ring_has_fired(ring))
 			return false;
 		/* If another thread has entered, this one has to enter again. */
-		*entered = cosy_loop_lock(loop);
+		cosy_loop_lock(loop);
 		return true;
 	}
 	if (cosy_ring_has_fired(READ_ONCE(loop->ring)) ||
 	    READ_ONCE(loop->page->done_head) != READ_ONCE(loop->done_tail))
 		return true;
 	/* If another thread has entered, it wakes this one when it leaves. */
-	*entered = !list_empty(&loop->ready) && cosy_loop_lock(loop);
-	return *entered;
+	return !list_empty(&loop->ready) && cosy_loop_lock(loop);
 }
 
 /*
@@ -173,8 +171,6 @@ static __always_inline bool cosy_sleep_has_work(struct cosy_loop *loop, struct c
 static __always_inline bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_ring *ring,
 					    struct cosy_watch *watch, ktime_t *until, u32 *why)
 {
-	bool entered = false;
-
 	cosy_sleeper_is(loop, ring, watch, true);
 	for (;;) {
 		/* Wakers change what is checked below before they wake this thread. */
@@ -184,7 +180,7 @@ static __always_inline bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_
 		else if (signal_pending(current))
 			*why = COSY_ASYNC_SIGNAL;
 		if (*why || cosy_was_kicked(ring ? &ring->kicked : &loop->kicked) ||
-		    cosy_sleep_has_work(loop, ring, &entered))
+		    cosy_sleep_has_work(loop, ring))
 			break;
 		if (!schedule_hrtimeout_range(until, current->timer_slack_ns,
 					      HRTIMER_MODE_ABS)) {
@@ -194,7 +190,7 @@ static __always_inline bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_
 	}
 	__set_current_state(TASK_RUNNING);
 	cosy_sleeper_is(loop, ring, watch, false);
-	return entered;
+	return cosy_loop_is_inside(loop);
 }
 
 /*
@@ -253,18 +249,17 @@ static void cosy_sleeper_clear(struct cosy_loop *loop)
 
 /**
  * cosy_loop_sleep() - sleep until entries can be executed, and execute them
- * @loop:    the loop, entered; entries have just been executed
- * @st:	     initialised by cosy_loop_state()
- * @max:     stop after this number of completions, at least 1
- * @entered: set to false if the loop is not entered on return
+ * @loop: the loop, entered; entries have just been executed
+ * @st:	  initialised by cosy_loop_state()
+ * @max:  stop after this number of completions, at least 1
  *
- * The loop is not entered while the thread sleeps.
+ * The loop is not entered while the thread sleeps, and may not be on return:
+ * cosy_loop_is_inside().
  *
  * Return: the number of completed entries; COSY_ASYNC_READABLE, COSY_ASYNC_SIGNAL or
  * COSY_ASYNC_TIMEOUT; 0; or -EBUSY if another thread sleeps in the loop.
  */
-int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
-		    unsigned int max, bool *entered)
+int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st, unsigned int max)
 {
 	struct cosy_sleeper sleeper = { .wait.private = current };
 	struct cosy_watch watch __uninitialized;
@@ -283,8 +278,7 @@ int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
 			break;
 		WRITE_ONCE(loop->sleeps, loop->sleeps + 1);
 		cosy_loop_unlock(loop);
-		*entered = cosy_sleep_once(loop, NULL, &watch, until, &why);
-		if (!*entered)
+		if (!cosy_sleep_once(loop, NULL, &watch, until, &why))
 			break;
 		done = cosy_loop_execute(loop, st, max);
 		if (done)
@@ -300,11 +294,10 @@ int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
  * @ring:    the ring, entered; entries have just been executed
  * @max:     as for cosy_ring_execute()
  * @seccomp: cosy_seccomp_state() when the thread entered
- * @entered: set to false if the loop is not entered on return
  *
  * Return: as cosy_loop_sleep().
  */
-int cosy_ring_sleep(struct cosy_ring *ring, unsigned int max, u64 seccomp, bool *entered)
+int cosy_ring_sleep(struct cosy_ring *ring, unsigned int max, u64 seccomp)
 {
 	const int fd = READ_ONCE(ring->page->sleep_fd);
 	struct cosy_watch watch __uninitialized;
@@ -326,8 +319,7 @@ int cosy_ring_sleep(struct cosy_ring *ring, unsigned int max, u64 seccomp, bool 
 			break;
 		WRITE_ONCE(loop->sleeps, loop->sleeps + 1);
 		cosy_loop_unlock(loop);
-		*entered = cosy_sleep_once(loop, ring, fd != -1 ? &watch : NULL, until, &why);
-		if (!*entered)
+		if (!cosy_sleep_once(loop, ring, fd != -1 ? &watch : NULL, until, &why))
 			break;
 		done = cosy_ring_execute(ring, max, true);
 		if (done || READ_ONCE(ring->page->ngiven))

@@ -259,8 +259,7 @@ static bool cosy_waiter_queue(struct cosy_waiter *waiter)
 	wait_queue_head_t *queue = waiter->target.queue;
 
 	if (waiter->queued) {
-		/* A wrong answer changes only the order of the waiters. */
-		if (likely(data_race(READ_ONCE(queue->head.next) == READ_ONCE(queue->head.prev))))
+		if (likely(cosy_wait_queue_is_single(queue)))
 			return true;
 		cosy_waiter_unqueue(waiter);
 	}
