@@ -1075,7 +1075,6 @@ static bool make_in_module(struct cosy_loop *loop, struct cosy_async *op, int64_
 	const struct cosy_ring_done *done = &ring->done[ring->done_head & loop->page.mask];
 	uint64_t ret;
 
-	ring->own_calls++;
 	publish_ring(loop);
 	ret = enter_ring(loop, COSY_RING_MAX | COSY_ASYNC_AWAIT);
 	if (was_entered(ret))
@@ -1106,8 +1105,10 @@ bool cosy_ring_suspend_alone(struct cosy_loop *loop, struct cosy_async *op, int6
 	const struct cosy_submit_entry *entry;
 	bool made = false;
 
-	if (!loop->ring.cancelled && is_for_module(loop))
+	if (!loop->ring.cancelled && is_for_module(loop)) {
+		loop->ring.own_calls++;
 		return make_in_module(loop, op, result);
+	}
 	entry = entry_for_here(loop);
 	if (entry && make_here(loop, entry, result)) {
 		if (has_rest(entry, *result)) {
