@@ -415,8 +415,7 @@ static bool submit_compound(struct cosy_task *task)
 {
 	struct cosy_counts *counts = cosy_reserved_of(task->region)->counts;
 	struct cosy_loop *loop = task->loop;
-	uint64_t handle = __atomic_load_n(&task->region->handle,
-					  __ATOMIC_RELAXED) - 1;
+	uint64_t handle = __atomic_load_n(&task->region->handle, __ATOMIC_RELAXED);
 	uint64_t flags = task->begun ? COSY_COMPOUND_RESUMED : 0;
 	bool runs;
 
@@ -427,11 +426,12 @@ static bool submit_compound(struct cosy_task *task)
 		flags |= COSY_COMPOUND_CANCELLED;
 	if (!task->begun)
 		task->cpu = choose_cpu(task);
+	task->handle = (uint32_t)handle;
 	if (task->cpu)
 		flags |= COSY_COMPOUND_MOVES;
 	cosy_task_set_call(task, COSY_ENTRY_COMPOUND, (uint64_t[]){
 		(uint64_t)__atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED),
-		handle,
+		handle - 1,
 		(uintptr_t)task->registers,
 		(uintptr_t)&task->error,
 		task->pc,
@@ -487,7 +487,7 @@ bool cosy_coroutine_run(struct cosy_task *task)
  * Load a compound again that the module has refused. In a child the device has been opened anew,
  * and the new file does not have the compound.
  *
- * Return: true if it was loaded.
+ * Return: true if it was loaded, by this task or by another one since this one submitted it.
  */
 static bool load_again(struct cosy_task *task, int64_t error)
 {
@@ -497,7 +497,7 @@ static bool load_again(struct cosy_task *task, int64_t error)
 	    cosy_device_get() < 0)
 		return false;
 	task->reloaded = true;
-	return cosy_reserved_load(task->region, stale) >= 0;
+	return (uint32_t)stale != task->handle || cosy_reserved_load(task->region, stale) >= 0;
 }
 
 /* Execute the step for which the module has left the compound. */

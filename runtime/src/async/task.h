@@ -63,6 +63,7 @@ enum task_calling {
  * @native:  the part that runs natively because that is faster, or NULL
  * @registers: registers of the compound
  * @pc:	     where the compound continues
+ * @handle:  lower half of the handle in struct cosy_region when the compound was submitted
  * @begun:   the compound has executed something
  * @reloaded: the compound has been loaded again
  * @stays:   the rest of the compound is executed in user mode
@@ -97,6 +98,7 @@ struct cosy_task {
 	struct cosy_reserved *native;
 	uint64_t *registers;
 	uint32_t pc;
+	uint32_t handle;
 	bool begun;
 	bool reloaded;
 	bool stays;
