@@ -122,7 +122,6 @@ struct team_call {
  * @fd:	      a descriptor
  * @question: the worker answers this question by sending the request back; NULL: no answer
  * @asker:    the worker that asks; NULL: this is the answer
- * @since:    with a question: when it was sent, in nanoseconds
  */
 struct team_cancel {
 	struct team_cancel *next;
@@ -130,7 +129,6 @@ struct team_cancel {
 	int fd;
 	struct cosy_question *question;
 	struct cosy_worker *asker;
-	uint64_t since;
 };
 
 /* colours.c */
@@ -186,14 +184,6 @@ void team_run_callback(struct cosy_worker *worker, struct cosy_coloured *coloure
 
 /** team_make_cancels() - cancel what other workers have asked this one to cancel */
 void team_make_cancels(struct cosy_worker *worker);
-
-/**
- * team_answer_overdue() - answer own requests in place of workers that run a callback for long
- *
- * The loop of such a worker can be used meanwhile. Only the worker itself can make requests without an answer: it
- * must not use a descriptor before.
- */
-void team_answer_overdue(struct cosy_worker *asker);
 
 /** team_deliver() - cosy_loop.deliver of workers: operations without a colour have colour 0 */
 void team_deliver(struct cosy_loop *loop, struct cosy_async *op);

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #include "async/cancel.h"
-#include "async/lock.h"
 #include "async/loop.h"
 #include "async/start.h"
 #include "async/wait.h"
@@ -22,9 +21,6 @@
 
 #define WORKER_SHIFT	48
 #define LINK_MASK	3u
-
-/* In nanoseconds: for so long, a close waits for the answer of a worker that runs a callback. */
-#define PATIENCE	10000000u
 
 static uintptr_t reference_of(const struct cosy_coloured *coloured)
 {
@@ -249,13 +245,7 @@ static bool tell_closed(struct cosy_worker *worker, struct cosy_worker *asker, i
 		abort();
 	}
 	*cancel = (struct team_cancel){ .fd = fd, .question = question, .asker = asker };
-	if (question) {
-		cancel->since = cosy_clock();
-		__atomic_fetch_add(&asker->asks, 1, __ATOMIC_RELAXED);
-	}
 	sent = send_request(worker, cancel);
-	if (question && !sent)
-		__atomic_fetch_sub(&asker->asks, 1, __ATOMIC_RELAXED);
 	team_worker_wake(worker);
 	return sent && question;
 }
@@ -314,13 +304,6 @@ COSY_EXPORT int cosy_team_cancel(struct cosy_coloured *op)
 	return 0;
 }
 
-/* A request was answered that a worker has sent. */
-static void take_answer(struct cosy_worker *asker, const struct team_cancel *cancel)
-{
-	__atomic_fetch_sub(&asker->asks, 1, __ATOMIC_RELAXED);
-	cosy_close_answered(asker->loop, cancel->question);
-}
-
 /* Do what a request asks for. Return true if it was sent back. */
 static bool make_cancel(struct cosy_worker *worker, struct team_cancel *cancel)
 {
@@ -331,7 +314,7 @@ static bool make_cancel(struct cosy_worker *worker, struct team_cancel *cancel)
 	} else if (!cancel->question) {
 		cosy_fd_forget(worker->loop, cancel->fd);
 	} else if (!asker) {
-		take_answer(worker, cancel);
+		cosy_close_answered(worker->loop, cancel->question);
 	} else {
 		cosy_fd_closes(worker->loop, cancel->fd);
 		cancel->asker = NULL;
@@ -354,47 +337,5 @@ void team_make_cancels(struct cosy_worker *worker)
 		tsan_acquire(cancel);
 		if (!make_cancel(worker, cancel))
 			free(cancel);
-	}
-}
-
-/*
- * Take a request of @asker that a worker should have answered by now. Until there are no @helpers any more, the
- * worker does not close its loop.
- */
-static struct team_cancel *take_overdue(struct cosy_worker *worker, const struct cosy_worker *asker, uint64_t now)
-{
-	struct team_cancel **link = &worker->cancels, *cancel = NULL;
-	uint32_t state;
-
-	team_lock(&worker->queue.lock);
-	state = team_acquire(&worker->state);
-	while (*link && ((*link)->asker != asker || !(*link)->question || (*link)->since + PATIENCE > now))
-		link = &(*link)->next;
-	if (*link && state != TEAM_CLOSES && state != TEAM_CLOSED) {
-		cancel = *link;
-		team_set(link, cancel->next);
-		team_set(&worker->helpers, worker->helpers + 1);
-	}
-	team_unlock(&worker->queue.lock);
-	return cancel;
-}
-
-void team_answer_overdue(struct cosy_worker *asker)
-{
-	const uint32_t count = team_acquire(&asker->team->nworkers);
-	const uint64_t now = cosy_clock();
-	struct team_cancel *cancel;
-
-	for (uint32_t i = 0; i < count; i++) {
-		struct cosy_worker *worker = asker->team->workers[i];
-
-		while (team_get(&worker->cancels) && (cancel = take_overdue(worker, asker, now))) {
-			cosy_fd_closes(worker->loop, cancel->fd);
-			team_lock(&worker->queue.lock);
-			team_set(&worker->helpers, worker->helpers - 1);
-			team_unlock(&worker->queue.lock);
-			take_answer(asker, cancel);
-			free(cancel);
-		}
 	}
 }

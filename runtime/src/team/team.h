@@ -76,8 +76,6 @@ enum team_state {
  * @average:   average time for a turn of a colour, in cycles
  * @queue:     its queue
  * @cancels:   requests to cancel, under the lock of @queue
- * @helpers:   number of workers that answer a request in place of this one, under that lock
- * @asks:      number of its requests that others have to answer
  * @dropped:   calls that it has dropped
  * @oldest:    longest time that a call was queued, in milliseconds
  * @stolen:    colours that it has stolen
@@ -149,8 +147,6 @@ struct cosy_worker {
 
 	struct team_queue queue __attribute__((aligned(TEAM_LINE)));
 	struct team_cancel *cancels;
-	uint32_t helpers;
-	uint32_t asks;
 
 	uint32_t asleep __attribute__((aligned(TEAM_LINE)));
 	uint32_t drained;

@@ -210,7 +210,7 @@ static void sleep_now(struct cosy_worker *worker)
 	int ret = 0;
 
 	if (worker->uses_loop) {
-		ret = cosy_wait(worker->loop, 1, looks || team_get(&worker->asks) ? &little : NULL);
+		ret = cosy_wait(worker->loop, 1, looks ? &little : NULL);
 		if ((ret && ret != -EBADF) || !team_get(&worker->asleep))
 			return;
 		/*
@@ -277,25 +277,9 @@ static bool retire(struct cosy_worker *worker)
 	return ends;
 }
 
-/* Wait until no other worker uses the loop. As this one closes it, they do not begin to. */
-static void await_helpers(struct cosy_worker *worker)
-{
-	uint32_t helpers;
-
-	for (;;) {
-		team_lock(&worker->queue.lock);
-		helpers = worker->helpers;
-		team_unlock(&worker->queue.lock);
-		if (!helpers)
-			return;
-		cosy_pause();
-	}
-}
-
 /* Cancel all operations, unless a thread makes a call that cannot be cancelled. */
 static void close_loop(struct cosy_worker *worker)
 {
-	await_helpers(worker);
 	if (!cosy_cpus_quiesce(worker->loop))
 		return;
 	if (!cosy_loop_quiesce(worker->loop)) {
@@ -352,8 +336,6 @@ void *team_worker_main(void *arg)
 
 		if (team_get(&worker->cancels))
 			team_make_cancels(worker);
-		if (COSY_UNLIKELY(team_get(&worker->asks)))
-			team_answer_overdue(worker);
 		if (worker->unpolled >= POLL_EVERY)
 			poll_loop(worker);
 		colour = team_queue_take(worker);
