@@ -299,8 +299,12 @@ static void forget_device(int fd)
 	if (fd < 0 || device.fd != fd || cosy_file_is_device(fd))
 		return;
 	__atomic_store_n(&lost_device, fd, __ATOMIC_RELAXED);
-	if (!change_device(&device, times < MAX_LOST ? COSY_DEVICE_CLOSED : COSY_DEVICE_OFF))
+	if (!change_device(&device, times < MAX_LOST ? COSY_DEVICE_CLOSED : COSY_DEVICE_OFF)) {
+		/* It was opened again, perhaps with this number. */
+		__atomic_compare_exchange_n(&lost_device, &fd, -1, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
 		return;
+	}
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&lost, times, __ATOMIC_RELAXED);
 }
