@@ -101,7 +101,8 @@ static COSY_ALWAYS_INLINE bool begin_in_ring(struct cosy_task *task, enum cosy_h
 	struct cosy_loop *loop = task->loop;
 	struct cosy_submit *submit = loop->ring.submit;
 
-	if (!loop->has_ring || COSY_UNLIKELY(task->cancelled) || !cosy_submit_begin(submit))
+	if (!loop->has_ring || COSY_UNLIKELY(__atomic_load_n(&task->cancelled, __ATOMIC_RELAXED)) ||
+	    !cosy_submit_begin(submit))
 		return false;
 	if (COSY_LIKELY(submit->room >= 0) && cosy_ring_submits(loop, &task->call, how, nr, args))
 		return true;
@@ -487,7 +488,7 @@ struct cosy_async *cosy_task_cancel(struct cosy_loop *loop, const struct cosy_as
 
 	if (!task || task->op != op)
 		return NULL;
-	task->cancelled = true;
+	__atomic_store_n(&task->cancelled, true, __ATOMIC_RELAXED);
 	return &task->call;
 }
 
