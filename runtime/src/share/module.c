@@ -155,7 +155,7 @@ static long call_outside(struct cosy_share *share, const struct share_kind *kind
 		else if (kind->makes >= SHARE_PAIR && !ret)
 			ret = move_pair_in(share, (int *)(uintptr_t)given[kind->makes - SHARE_PAIR]);
 	}
-	if (ret == -EMFILE && nr == SYS_close)
+	if (!copied && (ret == -EMFILE || ret == -ENOMEM) && nr == SYS_close)
 		return close_without_place(share, (int)args[0]);
 	for (int i = 0; i < 6; i++) {
 		if (copied >> i & 1 && nr != SYS_close)
