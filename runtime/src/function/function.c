@@ -862,16 +862,23 @@ static bool may_run_in_kernel(const struct cosy_region *region)
  * elsewhere: the table's, the functions', those of each function.
  */
 
-static void lock_functions(bool lock)
+static void lock_list(struct state *state, bool lock)
 {
-	if (lock)
-		pthread_mutex_lock(&functions_lock);
-	for (struct state *state = functions; state; state = state->next) {
+	for (; state; state = state->next) {
 		if (lock)
 			pthread_mutex_lock(&state->lock);
 		else
 			pthread_mutex_unlock(&state->lock);
 	}
+}
+
+/* The child takes all of them for the segments that it gives back. */
+static void lock_functions(bool lock)
+{
+	if (lock)
+		pthread_mutex_lock(&functions_lock);
+	lock_list(functions, lock);
+	lock_list(retired, lock);
 	if (!lock)
 		pthread_mutex_unlock(&functions_lock);
 }
