@@ -10,9 +10,11 @@
 // RUN:   %root/runtime/src/region %root/runtime/src/function | sed -E 's/^(SYS|__NR)_//' | sort -u >%t.made
 // RUN: (grep -oE '\{ __NR_[a-z_0-9]+' %root/kernel/cosy/call/seccomp.c | sed 's/.*__NR_//'; \
 // RUN:   sed -n 's|^// OTHER: \([a-z_0-9]*\) .*|\1|p' %s) | sort -u >%t.known
+// RUN: test -s %t.made
 // RUN: comm -23 %t.made %t.known | not grep .
 // RUN: grep -rhoE 'COSY_IOC_[A-Z]+' --include=*.[ch] %root/preload %root/runtime/src | sort -u >%t.made
 // RUN: grep -ohE 'COSY_IOC_[A-Z]+' %root/kernel/cosy/call/seccomp.c | sort -u >%t.known
+// RUN: test -s %t.made
 // RUN: comm -23 %t.made %t.known | not grep .
 //
 // The dynamic linker makes these, too:
