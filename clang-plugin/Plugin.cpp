@@ -113,6 +113,8 @@ protected:
       Coverage.Exclude = CG.ProfileExcludeFiles;
       Coverage.Atomic = CG.AtomicProfileUpdate;
     }
+    Options.MemorySanitizer =
+        CI.getLangOpts().Sanitize.has(clang::SanitizerKind::Memory);
     // Any linker can link objects that contain both bitcode and machine code.
     Options.Defer = WantsLinkStep && CG.PrepareForLTO && !CG.FatLTO;
     if (Options.Defer) {

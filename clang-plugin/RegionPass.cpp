@@ -143,7 +143,9 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
                     "a function that the region calls");
     return;
   }
-  if (E.Host->hasFnAttribute(Attribute::SanitizeMemory) &&
+  // Also what functions with no_sanitize write becomes initialized.
+  if ((Options.MemorySanitizer ||
+       E.Host->hasFnAttribute(Attribute::SanitizeMemory)) &&
       !E.Options.countsRuns()) {
     explainSanitizer(E);
     return;

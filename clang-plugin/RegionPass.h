@@ -20,6 +20,7 @@ struct RegionOptions {
   bool NoOutline = false;  ///< run natively only code without an operation
   bool BatchCheck = false; ///< the program checks the promise of COSY_BATCH
   bool Auto = false;       ///< single calls go through the module: AutoPass
+  bool MemorySanitizer = false; ///< -fsanitize=memory: no compounds
   /// The link step makes compounds, and redirects calls: link/Deferred.h
   bool Defer = false;
   /// Functions that are the program's own, whatever their names.
