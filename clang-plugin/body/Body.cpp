@@ -505,10 +505,10 @@ static bool dependsOnProcessor(const Instruction &I) {
 /// use the result, or none.
 static void fixResult(Instruction &I) {
   hideValue(I.getOperandUse(isa<BinaryOperator>(I) ? 1 : 0));
-  if (isa<BinaryOperator, FCmpInst>(I))
-    for (Use &U : I.operands())
-      if (isa<Constant>(U))
-        hideValue(U);
+  for (Use &U : I.operands())
+    if (isa<Constant>(U) &&
+        (isa<BinaryOperator>(I) || U->getType()->isFPOrFPVectorTy()))
+      hideValue(U);
   BasicBlock &Entry = I.getFunction()->getEntryBlock();
   IRBuilder<> AtEntry(&*Entry.getFirstInsertionPt());
   IRBuilder<>(I.getNextNode())
@@ -557,20 +557,50 @@ void releaseCalls(Function &F) {
                   *CallBase::removeOperandBundle(CI, Tag, CI->getIterator()));
 }
 
+/// Drops what attributes of \p Call and of its callee promise of pointers.
+/// Native code without optimization does not use it.
+static void dropPromises(CallBase &Call) {
+  static constexpr Attribute::AttrKind Promises[] = {
+      Attribute::NonNull, Attribute::NoAlias, Attribute::Dereferenceable,
+      Attribute::DereferenceableOrNull, Attribute::Alignment};
+  Function *Callee = Call.getCalledFunction();
+  for (Attribute::AttrKind Kind : Promises) {
+    Call.removeRetAttr(Kind);
+    if (Callee)
+      Callee->removeRetAttr(Kind);
+    for (unsigned N = 0; N < Call.arg_size(); ++N) {
+      // Attributes of an argument in memory describe that memory.
+      if (Call.isPassPointeeByValueArgument(N) ||
+          Call.paramHasAttr(N, Attribute::StructRet))
+        continue;
+      Call.removeParamAttr(N, Kind);
+      if (Callee && N < Callee->arg_size())
+        Callee->removeParamAttr(N, Kind);
+    }
+  }
+}
+
 PreservedAnalyses DefineValuesPass::runOnBody(Function &Body,
                                               FunctionAnalysisManager &) {
   // An access by a null pointer faults, and is not undefined.
   Body.addFnAttr(Attribute::NullPointerIsValid);
   SmallVector<Instruction *, 4> Fixed;
   for (BasicBlock &BB : Body)
-    for (Instruction &I : BB) {
+    for (Instruction &I : make_early_inc_range(BB)) {
+      if (isa<AssumeInst>(I)) {
+        I.eraseFromParent();
+        continue;
+      }
       I.dropPoisonGeneratingAnnotations();
       I.dropUBImplyingAttrsAndMetadata();
       fixAccess(I);
       if (dependsOnProcessor(I))
         Fixed.push_back(&I);
-      if (isa<CallBase>(I))
+      if (auto *CB = dyn_cast<CallBase>(&I)) {
+        if (!isa<IntrinsicInst>(CB))
+          dropPromises(*CB);
         continue;
+      }
       for (Use &U : I.operands())
         if (isa<UndefValue>(U))
           U.set(Constant::getNullValue(U->getType()));

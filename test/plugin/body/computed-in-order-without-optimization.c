@@ -92,6 +92,21 @@ static void more_floats(int one)
 	printf("%g %d %d\n", result, invalid, other);
 }
 
+static void constants(int one)
+{
+	int invalid, result;
+
+	feclearexcept(FE_ALL_EXCEPT);
+	COSY_START;
+	getppid();
+	result = one + (int)__builtin_isnan(__builtin_fma(one, one, __builtin_nans("")));
+	invalid = fetestexcept(FE_INVALID) != 0;
+	getppid();
+	COSY_END;
+	// CHECK: {{^}}2 1{{$}}
+	printf("%d %d\n", result, invalid);
+}
+
 static int calls;
 
 /* Variadic, so that no compound contains them. */
@@ -147,6 +162,7 @@ int main(int argc, char **argv)
 {
 	floats(argc);
 	more_floats(argc);
+	constants(argc);
 	counts();
 	fflush(stdout);
 	signal(SIGFPE, on_signal);
