@@ -14,6 +14,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
@@ -52,6 +53,25 @@ static bool containsAddresses(const Constant &C) {
   for (unsigned N = 0; N < Work.size(); ++N) {
     if (isa<GlobalValue>(Work[N]))
       return true;
+    for (const Use &Op : Work[N]->operands())
+      if (auto *OpC = dyn_cast<Constant>(Op))
+        Work.insert(OpC);
+  }
+  return false;
+}
+
+/// \returns true if a constant to which \p C refers, perhaps by way of others,
+/// contains addresses.
+static bool refersToAddresses(const Constant &C) {
+  SmallSetVector<const Constant *, 16> Work;
+  Work.insert(&C);
+  for (unsigned N = 0; N < Work.size(); ++N) {
+    auto *GV = dyn_cast<GlobalVariable>(Work[N]);
+    if (GV && GV->hasDefinitiveInitializer() &&
+        containsAddresses(*GV->getInitializer()))
+      return true;
+    if (isa<GlobalValue>(Work[N]))
+      continue;
     for (const Use &Op : Work[N]->operands())
       if (auto *OpC = dyn_cast<Constant>(Op))
         Work.insert(OpC);
@@ -160,6 +180,7 @@ public:
       : Object(Constant), Program(Program), User(User),
         DL(Program.getDataLayout()), HandedOut(HandedOut) {
     findAddresses(Object, *Constant.getInitializer(), 0, DL, Parts);
+    RefersToAddresses = refersToAddresses(*Constant.getInitializer());
   }
 
   bool run() {
@@ -180,6 +201,7 @@ private:
   bool visitStore(const Instruction &I, const Value &V, const Value &Pointer);
   bool visitCompare(const ICmpInst &Cmp, const Value *P);
   void visitLoad(const Instruction &I, const Value &From);
+  bool isAddressAt(const Part &P) const;
   bool isDistance(const llvm::User *U) const;
   bool error(const Instruction &I, const Twine &What) const;
 
@@ -202,8 +224,11 @@ private:
   SetVector<const Value *> Work;
   /// Values in Work that are only copied, and may be other data.
   SmallPtrSet<const Value *, 8> Copied;
+  /// Loads of addresses, or null, that are not used as pointers.
+  SmallPtrSet<const Value *, 8> Addresses;
   /// Variables to which an address was stored as an integer.
   SmallPtrSet<const Value *, 4> Integers;
+  bool RefersToAddresses;
 };
 
 } // namespace
@@ -246,25 +271,54 @@ bool AddressCheck::isDistance(const llvm::User *U) const {
          });
 }
 
+/// \returns true if \p P is an address of the constant, wherever it starts.
+/// Beside addresses there may be null.
+bool AddressCheck::isAddressAt(const Part &P) const {
+  Constant *C = Object.getInitializer();
+  auto *Pointer = PointerType::getUnqual(Object.getContext());
+  int64_t Last = int64_t(DL.getTypeAllocSize(C->getType())) - P.Size;
+  int64_t First = P.Step ? (P.Offset % P.Step + P.Step) % P.Step : P.Offset;
+  if (P.Object != &Object || P.Size != DL.getPointerSize() || First < 0 ||
+      First > Last)
+    return false;
+  bool Any = false;
+  for (int64_t At = First; At <= (P.Step ? Last : First);
+       At += std::max<int64_t>(P.Step, 1)) {
+    Constant *Value = ConstantFoldLoadFromConst(C, Pointer, APInt(64, At), DL);
+    bool IsAddress = Value && containsAddresses(*Value);
+    if (!IsAddress && !(Value && Value->isNullValue()))
+      return false;
+    Any |= IsAddress;
+  }
+  return Any;
+}
+
 /// Follows what \p I loads from \p From, if it may be an address.
 void AddressCheck::visitLoad(const Instruction &I, const Value &From) {
   bool IsPointer = I.getType()->isPointerTy();
   bool IsCopy = I.getMetadata(CopyName);
-  if (none_of(partsAt(&From, DL.getTypeStoreSize(I.getType()), DL),
-              [&](const Part &Loaded) {
-                const Value *Base = Loaded.Object;
-                // Constants to which this one points may have addresses, too.
-                if (Base != &Object && !isa<AllocaInst>(Base))
-                  return IsPointer && !Parts.empty();
-                return (IsPointer || IsCopy || Integers.contains(Base)) &&
-                       any_of(Parts, [&](const Part &P) {
-                         return P.Object == Base && mayOverlap(P, Loaded);
-                       });
-              }))
+  SmallVector<Part, 4> Loads =
+      partsAt(&From, DL.getTypeStoreSize(I.getType()), DL);
+  bool IsAddress =
+      any_of(Loads, [&](const Part &Loaded) { return isAddressAt(Loaded); });
+  if (none_of(Loads, [&](const Part &Loaded) {
+        const Value *Base = Loaded.Object;
+        // Constants to which this one points may have addresses, too.
+        if (Base != &Object && !isa<AllocaInst>(Base))
+          return (IsPointer && !Parts.empty()) || (IsCopy && RefersToAddresses);
+        return (IsPointer || IsCopy || IsAddress || Integers.contains(Base)) &&
+               any_of(Parts, [&](const Part &P) {
+                 return P.Object == Base && mayOverlap(P, Loaded);
+               });
+      }))
     return;
   Work.insert(&I);
   if (IsCopy && !IsPointer)
     Copied.insert(&I);
+  // Functions of the C library compute with pointers, with the same result.
+  if (IsAddress &&
+      none_of(I.users(), [](const auto *U) { return isa<IntToPtrInst>(U); }))
+    Addresses.insert(&I);
 }
 
 /// Visits \p I, which writes the address \p V to \p Pointer.
@@ -290,6 +344,17 @@ bool AddressCheck::visitStore(const Instruction &I, const Value &V,
     noteInlinedCalls(I);
   }
   return false;
+}
+
+/// \returns true if \p I, a call, computes with an argument of type \p Ty.
+static bool isArithmetic(const Instruction &I, const Type &Ty) {
+  auto *II = dyn_cast<IntrinsicInst>(&I);
+  if (!II)
+    return false;
+  Intrinsic::ID ID = II->getIntrinsicID();
+  if (ID == Intrinsic::is_constant || ID == Intrinsic::expect)
+    return false;
+  return Ty.isIntegerTy() || ID == Intrinsic::ptrmask;
 }
 
 bool AddressCheck::visit(const Use &U) {
@@ -328,11 +393,11 @@ bool AddressCheck::visit(const Use &U) {
     return error(I, "is compared");
   if (Pointer)
     return visitStore(I, *U.get(), *Pointer->get());
-  if (IsCopied || isDistance(&I))
+  if ((IsCopied && !Addresses.contains(U.get())) || isDistance(&I))
     return true;
   if (auto *Cmp = dyn_cast<ICmpInst>(&I))
     return visitCompare(*Cmp, U);
-  if (isa<CallBase>(I))
+  if (isa<CallBase>(I) && !isArithmetic(I, *U->getType()))
     return true; // compiler builtins, which take no address as a value
   return error(I, "is computed with");
 }
