@@ -104,16 +104,12 @@ static bool closes_nothing(long nr, const uint64_t args[6])
 	       cosy_sys(SYS_fcntl, (int)args[0], F_GETFD, 0) < 0;
 }
 
-void cosy_closed_range(long nr, const uint64_t args[6], uint32_t *first, uint32_t *last)
+void cosy_named_range(long nr, const uint64_t args[6], uint32_t *first, uint32_t *last)
 {
 	switch (nr) {
 	case SYS_dup2:
 	case SYS_dup3:
 		*first = *last = (uint32_t)args[1];
-		if (closes_nothing(nr, args)) {
-			*first = 1;
-			*last = 0;
-		}
 		break;
 	case SYS_close_range:
 		*first = (uint32_t)args[0];
@@ -129,5 +125,14 @@ void cosy_closed_range(long nr, const uint64_t args[6], uint32_t *first, uint32_
 	default:
 		*first = *last = (uint32_t)args[0];
 		break;
+	}
+}
+
+void cosy_closed_range(long nr, const uint64_t args[6], uint32_t *first, uint32_t *last)
+{
+	cosy_named_range(nr, args, first, last);
+	if ((nr == SYS_dup2 || nr == SYS_dup3) && closes_nothing(nr, args)) {
+		*first = 1;
+		*last = 0;
 	}
 }

@@ -99,10 +99,13 @@ static inline void cosy_skip(uint64_t args[6], uint32_t nr, uint64_t done)
 }
 
 /**
- * cosy_closed_range() - get the descriptors that a call of kind CLOSE closes
+ * cosy_named_range() - get the descriptors that a call of kind CLOSE closes if it succeeds
  * @first: set to the first one
  * @last:  set to the last one; less than @first if there are none
  */
+void cosy_named_range(long nr, const uint64_t args[6], uint32_t *first, uint32_t *last);
+
+/** cosy_closed_range() - the same before the call is made: none if dup2() or dup3() will fail */
 void cosy_closed_range(long nr, const uint64_t args[6], uint32_t *first, uint32_t *last);
 
 /** cosy_fd_is_in() - return true if a descriptor, which may be negative, is in a range */

@@ -521,7 +521,8 @@ bool cosy_descriptor_is_stale(struct cosy_descriptors *fds, int fd)
 	uint32_t events = d->changes ? (uint32_t)d->changes | EPOLLET : d->armed;
 	long err = d->added ? control(fds, EPOLL_CTL_MOD, fd, events) : 0;
 
-	return err == -EBADF || err == -ENOENT;
+	/* EPERM: the descriptor that was added refers to a file by now that cannot be polled. */
+	return err == -EBADF || err == -ENOENT || err == -EPERM;
 }
 
 void cosy_descriptor_disarm(struct cosy_descriptors *fds, struct cosy_descriptor *d, int fd)

@@ -282,8 +282,9 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	uint32_t first = 1, last = 0, next;
 	const struct cosy_descriptor *d;
 
+	/* The program may have closed the first descriptor of dup2() since the call. */
 	if (s.how == COSY_HOW_CLOSE)
-		cosy_closed_range(entry->nr, (const uint64_t *)entry->args, &first, &last);
+		cosy_named_range(entry->nr, (const uint64_t *)entry->args, &first, &last);
 	cosy_end(loop, slot, result);
 	if (first <= last)
 		cosy_fds_cancel_stale(loop, first, last);
