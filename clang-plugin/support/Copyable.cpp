@@ -178,6 +178,11 @@ static std::string statementsOf(StringRef Asm) {
       Size = Asm.find("*/", 2);
       Size = Size == StringRef::npos ? Asm.size() : Size + 2;
       Result += ' ';
+    } else if (Asm.starts_with("'")) { // a character: 'c, '\c or 'c'
+      Size = Asm.starts_with("'\\") || Asm.starts_with("'$$") ? 3 : 2;
+      Size += Asm.substr(Size).starts_with("'");
+      Size = std::min(Size, Asm.size());
+      Result += Asm.take_front(Size);
     } else if (Asm.starts_with("$$")) { // a dollar sign
       Size = 2;
       Result += "$$";

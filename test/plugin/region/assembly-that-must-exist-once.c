@@ -15,7 +15,7 @@
 #define COUNT "\nincq 661b(%%rip); movq 661b(%%rip), %0"
 #define VARIABLE "\n.balign 8; 661: .quad 0\n"
 
-extern char by_equals[], by_set[], by_equ[], by_quotes[], after_comment[];
+extern char by_equals[], by_set[], by_equ[], by_quotes[], after_comment[], after_character[];
 extern char by_operand[] __attribute__((visibility("hidden")));
 
 static int numbers(void)
@@ -40,6 +40,9 @@ static int numbers(void)
 	sum += n;
 	close(-1);
 	asm volatile("/* the next: */ after_comment:" NUMBER : "=a"(n));
+	sum += n;
+	close(-1);
+	asm volatile("movb $'#', %%al; after_character:" NUMBER : "=a"(n));
 	sum += n;
 	close(-1);
 	asm volatile(".macro set_number\nmov $2, %0\n.endm\nset_number" : "=r"(n));
@@ -85,6 +88,7 @@ int main(void)
 	change(by_operand);
 	change(by_quotes);
 	change(after_comment);
+	change(after_character);
 	for (int i = 0; i < 3; i++) {
 		data();
 		bss();
@@ -104,7 +108,7 @@ int main(void)
 		counts[5] = of_dialect();
 	}
 	COSY_END;
-	// CHECK: {{^}}14; 6 6 6 6 6 6{{$}}
+	// CHECK: {{^}}16; 6 6 6 6 6 6{{$}}
 	printf("%d; %ld %ld %ld %ld %ld %ld\n", numbers(), counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]);
 	return 0;
 }
