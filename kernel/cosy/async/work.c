@@ -24,6 +24,7 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/task_work.h>
+#include <linux/unistd.h>
 #include <linux/wait.h>
 
 #include <net/sock.h>
@@ -622,6 +623,9 @@ static bool cosy_lent_made(struct cosy_loop *loop, struct cosy_lent *lent,
 	if (result == -EPIPE || result == -EFBIG ||
 	    (end == COSY_CALL_MADE && sigismember(&current->pending.signal, SIGPIPE)))
 		takes = true;
+	/* Before Linux 6.6 the return to user mode releases the file: it is a part of close(). */
+	if (lent->parked.call.nr == __NR_close && task_work_pending(current))
+		takes = true;
 	spin_lock_irq(&loop->ready_lock);
 	if (end == COSY_CALL_MADE) {
 		u64 *made = &loop->cpus[raw_smp_processor_id()].made;
@@ -639,11 +643,7 @@ static bool cosy_lent_made(struct cosy_loop *loop, struct cosy_lent *lent,
 	}
 	if (end == COSY_CALL_RESTARTED)
 		end = COSY_CALL_USER;
-	/*
-	 * The return to user mode is a part of the call: it releases what dup2() and close_range()
-	 * have closed, before Linux 6.6 also close(), and waits while a socket lingers.
-	 */
-	takes |= loop->unreachable || task_work_pending(current);
+	takes |= loop->unreachable;
 	if (!takes) {
 		lent->result = result;
 		lent->state = COSY_LENT_MADE;
