@@ -7,6 +7,8 @@
 // RUN: %everywhere
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "loop.h"
 
@@ -40,6 +42,7 @@ static void closes(struct cosy_loop *loop, bool range)
 {
 	/* Longer than any test takes: a loop that waits for it does not end. */
 	const struct linger linger = { .l_onoff = 1, .l_linger = 3600 };
+	const char *executor = getenv("COSY_EXECUTOR");
 	struct cosy_async op = { 0 }, asks = { 0 };
 	int peer, connection = full_connection(&peer), null = open("/dev/null", O_RDONLY);
 	/* The peer is not the next descriptor. */
@@ -56,7 +59,9 @@ static void closes(struct cosy_loop *loop, bool range)
 	CHECK(cosy_wait(loop, 0, NULL) >= 0);
 	EQUAL(cosy_async_getpid(loop, &asks), 0);
 	EQUAL(result_of(loop, &asks), getpid());
-	CHECK(cosy_async_pending(&op));
+	/* In the module it may be complete: the thread releases the file when it returns to user mode. */
+	if (executor && !strcmp(executor, "user"))
+		CHECK(cosy_async_pending(&op));
 	/* Its end ends the wait. */
 	close(peer);
 	EQUAL(result_of(loop, &op), range ? 0 : fd);
