@@ -4,30 +4,13 @@
 // RUN: %compile
 // RUN: %everywhere
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <cosy/share.h>
 
 #include "check.h"
-
-static void filter_close(unsigned int action)
-{
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, action),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
-
-	EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-	EQUAL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
-}
+#include "filter-call.h"
 
 /* Without a share in the module, closing is a close() of the process. */
 static int is_open(struct cosy_share *share, int fd)
@@ -51,14 +34,14 @@ int main(void)
 	EQUAL(cosy_share_close(share, fds[0]), 0);
 	EQUAL(cosy_share_close(share, fds[0]), -EBADF);
 	/* Logging changes nothing. */
-	filter_close(SECCOMP_RET_LOG);
+	filter_call(SYS_close, SECCOMP_RET_LOG);
 	EQUAL(cosy_share_close(share, fds[1]), 0);
 	EQUAL(cosy_share_close(share, fds[1]), -EBADF);
 	CHECK(is_open(share, fds[2]));
 	cosy_share_info(share, &info, sizeof(info));
 	if (!info.kernel)
 		return 0;
-	filter_close(SECCOMP_RET_ERRNO | EACCES);
+	filter_call(SYS_close, SECCOMP_RET_ERRNO | EACCES);
 	EQUAL(cosy_share_close(share, fds[2]), -EACCES);
 	CHECK(is_open(share, fds[2]));
 	return 0;

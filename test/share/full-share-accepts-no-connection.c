@@ -3,10 +3,6 @@
 // a filter has to see the call, which is then made outside of the share.
 // RUN: %compile
 // RUN: %everywhere
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -14,21 +10,7 @@
 #include <cosy/share.h>
 
 #include "check.h"
-
-/* Log accept4(), which does not change what it does. */
-static void log_accept(void)
-{
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_accept4, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_LOG),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
-
-	EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-	EQUAL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
-}
+#include "filter-call.h"
 
 static void check_accept(struct cosy_share *share, int listener, const struct sockaddr *address)
 {
@@ -62,7 +44,7 @@ int main(void)
 	listener = cosy_share_dup(share, ordinary);
 	CHECK(listener >= 0);
 	check_accept(share, listener, (struct sockaddr *)&address);
-	log_accept();
+	filter_call(SYS_accept4, SECCOMP_RET_LOG);
 	check_accept(share, listener, (struct sockaddr *)&address);
 	cosy_share_destroy(share);
 	return 0;
