@@ -40,12 +40,9 @@
 // OTHER: rt_tgsigqueueinfo failures of functions
 // OTHER: tgkill failures of functions
 #include "compound.h"
+#include "filter.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -56,25 +53,6 @@ struct library_call {
 	unsigned int value;
 };
 
-/* Kill for a call. */
-static void kill_for(const struct library_call *call)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)call->nr, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 (unsigned int)offsetof(struct seccomp_data, args) + 8 * call->arg),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call->value, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { sizeof(code) / sizeof(*code), code };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog))
-		die("seccomp");
-}
-
 /* Return the error of opening the device below a filter, or 0. */
 static int error_below(const struct library_call *call)
 {
@@ -82,7 +60,7 @@ static int error_below(const struct library_call *call)
 	pid_t pid = fork();
 
 	if (!pid) {
-		kill_for(call);
+		filter_argument(call->nr, call->arg, call->value, SECCOMP_RET_KILL_PROCESS);
 		_exit(open("/dev/cosy", O_RDWR | O_CLOEXEC) < 0 ? errno : 0);
 	}
 	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))

@@ -11,15 +11,15 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* Return @action for the call @nr whose first argument is @first (-1: any), and allow all others. */
-static void filter(int nr, long first, unsigned int action)
+/* Return @action for the call @nr whose argument number @arg is @value (-1: any), and allow all others. */
+static inline void filter_argument(int nr, unsigned int arg, long value, unsigned int action)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
-		BPF_JUMP(first < 0 ? BPF_JMP | BPF_JGE | BPF_K : BPF_JMP | BPF_JEQ | BPF_K,
-			 first < 0 ? 0 : first, 0, 1),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (unsigned int)offsetof(struct seccomp_data, args) + 8 * arg),
+		BPF_JUMP(value < 0 ? BPF_JMP | BPF_JGE | BPF_K : BPF_JMP | BPF_JEQ | BPF_K,
+			 value < 0 ? 0 : value, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, action),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -28,6 +28,12 @@ static void filter(int nr, long first, unsigned int action)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog))
 		die("seccomp");
+}
+
+/* The same for the first argument. */
+static inline void filter(int nr, long first, unsigned int action)
+{
+	filter_argument(nr, 0, first, action);
 }
 
 #endif /* COSY_TEST_FILTER_H */
