@@ -5,12 +5,10 @@
  */
 // RUN: %compile
 // RUN: %everywhere
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 
-#include "loop.h"
+#include "descriptors.h"
 
 enum closes { CLOSE, DUP2, DUP3, CLOSE_RANGE };
 
@@ -20,19 +18,12 @@ static char data[8 << 20];
 static int lingering_connection(int *peer)
 {
 	const struct linger linger = { .l_onoff = 1, .l_linger = 3600 };
-	int listens = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	socklen_t size = sizeof(address);
+	int fds[2];
 
-	EQUAL(bind(listens, (struct sockaddr *)&address, size), 0);
-	EQUAL(listen(listens, 1), 0);
-	EQUAL(getsockname(listens, (struct sockaddr *)&address, &size), 0);
-	EQUAL(connect(fd, (struct sockaddr *)&address, size), 0);
-	*peer = accept(listens, NULL, NULL);
-	CHECK(*peer >= 0);
-	close(listens);
-	EQUAL(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
-	return fd;
+	tcp_pair(fds);
+	*peer = fds[1];
+	EQUAL(setsockopt(fds[0], SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+	return fds[0];
 }
 
 /* Let an operation close @fd. */

@@ -5,36 +5,27 @@
  */
 // RUN: %compile
 // RUN: %everywhere
-#include <netinet/in.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "loop.h"
+#include "descriptors.h"
 
 static char data[8 << 20];
 
 /* Make a connection whose peer receives nothing, and fill it. Return the one end, and set @peer. */
 static int full_connection(int *peer)
 {
-	int listens = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	struct pollfd room = { .fd = fd, .events = POLLOUT };
-	socklen_t size = sizeof(address);
+	struct pollfd room = { .events = POLLOUT };
+	int fds[2];
 
-	EQUAL(bind(listens, (struct sockaddr *)&address, size), 0);
-	EQUAL(listen(listens, 1), 0);
-	EQUAL(getsockname(listens, (struct sockaddr *)&address, &size), 0);
-	EQUAL(connect(fd, (struct sockaddr *)&address, size), 0);
-	*peer = accept(listens, NULL, NULL);
-	CHECK(*peer >= 0);
-	close(listens);
+	tcp_pair(fds);
+	room.fd = fds[0];
+	*peer = fds[1];
 	/* The peer may still take all that there is: until there is no room for some time. */
 	do {
-		while (send(fd, data, sizeof(data), MSG_DONTWAIT) > 0)
+		while (send(room.fd, data, sizeof(data), MSG_DONTWAIT) > 0)
 			;
 	} while (poll(&room, 1, 1000) == 1);
-	return fd;
+	return room.fd;
 }
 
 /* Close such a socket, and for a range the next descriptor, too. */
