@@ -165,11 +165,43 @@ const char *whyNotMovable(const Instruction &I) {
   }
 }
 
-/// %= in inline assembly, which makes a name unique.
-static constexpr StringLiteral UniqueNumber = "${:uid}";
+/// What expandOperands() writes for %=, which makes a name unique.
+static constexpr StringLiteral UniqueNumber = "%=";
 
-/// \returns the statements of \p Asm without comments. Alternatives for
-/// dialects are statements of their own.
+/// \returns the text of \p Asm in its dialect. Operands become question marks.
+static std::string expandOperands(const InlineAsm &Asm) {
+  const int Dialect = Asm.getDialect() == InlineAsm::AD_Intel;
+  int Alternative = -1; // outside of alternatives
+  std::string Result;
+  auto Add = [&](StringRef Text) {
+    if (Alternative == -1 || Alternative == Dialect)
+      Result += Text;
+  };
+  for (StringRef Rest = Asm.getAsmString(); !Rest.empty();) {
+    if (Rest.consume_front("$$")) {
+      Add("$");
+    } else if (Rest.consume_front("$(")) {
+      Alternative = 0;
+    } else if (Rest.consume_front("$|")) {
+      ++Alternative;
+    } else if (Rest.consume_front("$)")) {
+      Alternative = -1;
+    } else if (Rest.consume_front("${:uid}")) {
+      Add(UniqueNumber);
+    } else if (Rest.consume_front("$")) {
+      Rest = Rest.consume_front("{") ? Rest.split('}').second
+                                     : Rest.drop_while(isDigit);
+      Add("?");
+    } else {
+      Add(Rest.take_front());
+      Rest = Rest.drop_front();
+    }
+  }
+  return Result;
+}
+
+/// \returns the statements of \p Asm without comments, and without the contents
+/// of strings and characters.
 static std::string statementsOf(StringRef Asm) {
   std::string Result;
   while (!Asm.empty()) {
@@ -179,74 +211,55 @@ static std::string statementsOf(StringRef Asm) {
       Size = Size == StringRef::npos ? Asm.size() : Size + 2;
       Result += ' ';
     } else if (Asm.starts_with("'")) { // a character: 'c, '\c or 'c'
-      Size = Asm.starts_with("'\\") || Asm.starts_with("'$$") ? 3 : 2;
+      Size = Asm.starts_with("'\\") ? 3 : 2;
       Size += Asm.substr(Size).starts_with("'");
-      Size = std::min(Size, Asm.size());
-      Result += Asm.take_front(Size);
-    } else if (Asm.starts_with("$$")) { // a dollar sign
-      Size = 2;
-      Result += "$$";
+      Result += '0';
     } else if (Asm.starts_with("#")) {
       Size = std::min(Asm.find('\n'), Asm.size());
     } else if (Asm.starts_with("\"")) {
       while (Size < Asm.size() && Asm[Size] != '"')
         Size += Asm[Size] == '\\' ? 2 : 1;
-      Size = std::min(Size + 1, Asm.size());
-      Result += Asm.take_front(Size);
-    } else if (Asm.starts_with("$(") || Asm.starts_with("$|") ||
-               Asm.starts_with("$)")) {
-      Size = 2;
-      Result += '\n';
+      ++Size;
+      Result += "\"\"";
     } else {
       Result += Asm.front();
     }
-    Asm = Asm.drop_front(Size);
+    Asm = Asm.drop_front(std::min(Size, Asm.size()));
   }
   return Result;
 }
 
-/// \returns the name of a symbol or an instruction at the beginning of
-/// \p Statement, which it removes.
-static StringRef takeName(StringRef &Statement) {
-  Statement = Statement.ltrim();
+/// \returns true if \p C can be in a name, or in an argument of a macro that is
+/// a part of a name.
+static bool isInName(char C) {
+  return isAlnum(C) || StringRef("_.$@?%=\"\\()").contains(C);
+}
+
+/// \returns true if \p Text, which is before a colon or an equals sign, ends
+/// with the name of a symbol that exists once. Every such name counts, unless
+/// it is known to be something else: a local label, which is a number, a name
+/// with a unique number, or a segment register.
+static bool endsWithSymbol(StringRef Text) {
+  Text = Text.rtrim(" \t");
   size_t Size = 0;
-  if (Statement.starts_with("\""))
-    Size = std::min(Statement.find('"', 1), Statement.size() - 1) + 1;
-  while (Size < Statement.size()) {
-    StringRef Rest = Statement.drop_front(Size);
-    if (Rest.starts_with("${")) // an operand or %=
-      Size += std::min(Rest.find('}'), Rest.size() - 1) + 1;
-    else if (isAlnum(Rest[0]) || StringRef("_.$@?").contains(Rest[0]))
-      ++Size;
-    else
-      break;
-  }
-  StringRef Name = Statement.take_front(Size);
-  Statement = Statement.drop_front(Size).ltrim();
-  return Name;
+  while (Size < Text.size() && isInName(Text[Text.size() - Size - 1]))
+    ++Size;
+  StringRef Name = Text.take_back(Size);
+  bool IsNumber = !Name.empty() && all_of(Name, isDigit);
+  bool IsSegment = Name.size() == 3 && Name[0] == '%' && Name[2] == 's';
+  return !IsNumber && !IsSegment && Name != "." && !Name.contains(UniqueNumber);
 }
 
-/// \returns true if the symbol \p Name exists once. Local labels are numbers,
-/// and may exist several times.
-static bool isUniqueSymbol(StringRef Name) {
-  return Name != "." && !all_of(Name, isDigit) && !Name.contains(UniqueNumber);
-}
-
-/// \returns why the \p Statement of inline assembly must exist once, or null.
+/// \returns why the \p Statement of inline assembly, without its labels, must
+/// exist once, or null.
 static const char *whyUnique(StringRef Statement) {
-  constexpr const char *DefinesSymbol = "inline assembly that defines a symbol";
-  StringRef Name = takeName(Statement);
-  for (; Statement.consume_front(":"); Name = takeName(Statement))
-    if (isUniqueSymbol(Name))
-      return DefinesSymbol;
-  if (Statement.starts_with("=") && isUniqueSymbol(Name))
-    return DefinesSymbol;
+  auto [Name, Operands] = getToken(Statement);
   std::string Directive = Name.lower();
   if (is_contained({".set", ".equ", ".equiv", ".comm", ".lcomm"}, Directive) &&
-      isUniqueSymbol(takeName(Statement)))
-    return DefinesSymbol;
-  if (Directive == ".macro")
-    return "inline assembly that defines a macro";
+      endsWithSymbol(Operands.split(',').first))
+    return "inline assembly that defines a symbol";
+  if (is_contained({".macro", ".altmacro", ".irp", ".irpc"}, Directive))
+    return "inline assembly with a macro";
   if (is_contained({".section", ".pushsection", ".previous", ".subsection",
                     ".text", ".data", ".bss", ".rodata", ".tdata", ".tbss",
                     ".data.rel", ".data.rel.ro", ".eh_frame"},
@@ -261,9 +274,15 @@ static const char *whyUnique(const Instruction &I) {
   auto *Asm = CB ? dyn_cast<InlineAsm>(CB->getCalledOperand()) : nullptr;
   if (!Asm)
     return nullptr;
-  std::string Text = statementsOf(Asm->getAsmString());
+  std::string Text = statementsOf(expandOperands(*Asm));
+  for (size_t At = 0; At < Text.size(); ++At) {
+    bool IsUnique = At && StringRef(Text).substr(At - 1, 2) == UniqueNumber;
+    if ((Text[At] == ':' || Text[At] == '=') && !IsUnique &&
+        endsWithSymbol(StringRef(Text).take_front(At)))
+      return "inline assembly that defines a symbol";
+  }
   SmallVector<StringRef, 8> Statements;
-  SplitString(Text, Statements, "\n;");
+  SplitString(Text, Statements, "\n;:");
   for (StringRef S : Statements)
     if (const char *Why = whyUnique(S))
       return Why;

@@ -16,6 +16,7 @@
 #define VARIABLE "\n.balign 8; 661: .quad 0\n"
 
 extern char by_equals[], by_set[], by_equ[], by_quotes[], after_comment[], after_character[];
+extern char by_alternative[], by_macro1[], by_directive[];
 extern char by_operand[] __attribute__((visibility("hidden")));
 
 static int numbers(void)
@@ -43,6 +44,15 @@ static int numbers(void)
 	sum += n;
 	close(-1);
 	asm volatile("movb $'#', %%al; after_character:" NUMBER : "=a"(n));
+	sum += n;
+	close(-1);
+	asm volatile("{by_alternative|by_alternative}:" NUMBER : "=a"(n));
+	sum += n;
+	close(-1);
+	asm volatile(".irp x, 1\nby_macro\\x:\n.endr" NUMBER : "=a"(n));
+	sum += n;
+	close(-1);
+	asm volatile(".s{et by_directive, .|et by_directive, .}" NUMBER : "=a"(n));
 	sum += n;
 	close(-1);
 	asm volatile(".macro set_number\nmov $2, %0\n.endm\nset_number" : "=r"(n));
@@ -89,6 +99,9 @@ int main(void)
 	change(by_quotes);
 	change(after_comment);
 	change(after_character);
+	change(by_alternative);
+	change(by_macro1);
+	change(by_directive);
 	for (int i = 0; i < 3; i++) {
 		data();
 		bss();
@@ -108,7 +121,7 @@ int main(void)
 		counts[5] = of_dialect();
 	}
 	COSY_END;
-	// CHECK: {{^}}16; 6 6 6 6 6 6{{$}}
+	// CHECK: {{^}}22; 6 6 6 6 6 6{{$}}
 	printf("%d; %ld %ld %ld %ld %ld %ld\n", numbers(), counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]);
 	return 0;
 }
