@@ -8,6 +8,7 @@ usage: test.py NGINX
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -308,14 +309,19 @@ def check_reload(server):
 
 def main():
     server = Nginx(sys.argv[1])
+    # Nobody else gets the port of this socket. nginx may bind it, too: this one does not listen.
+    port = socket.socket()
+    port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    port.bind(("127.0.0.1", 0))
     try:
-        for listen in f"unix:{server.directory}/socket", "18090":
+        for listen in f"unix:{server.directory}/socket", str(port.getsockname()[1]):
             server.start(listen)
             for part in (check_files, check_ranges, check_connections, check_changes, check_log, check_crash):
                 part(server)
             os.rmdir(server.path("changing"))
             check_reload(server)
     finally:
+        port.close()
         server.stop(signal.SIGTERM)
         shutil.rmtree(server.directory)
     print(f"{sys.argv[1]}: as it should be")
