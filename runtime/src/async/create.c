@@ -243,7 +243,7 @@ static void cancel_all(struct cosy_loop *loop)
 	for (uint32_t slot = 0; slot < loop->slots.fresh; slot++)
 		cosy_slot_cancel(loop, slot);
 	do {
-		loop->module.looked = loop->ring.looked = false;
+		loop->module.up_to_date = loop->ring.up_to_date = false;
 		/* What is in the ring was only marked, and compounds continue. */
 		cosy_execute(loop, &none);
 		while ((op = cosy_page_collect(loop))) {

@@ -18,6 +18,7 @@
 
 #include <cosy/async.h>
 
+#include "above.h"
 #include "attempt.h"
 #include "batches.h"
 #include "colour.h"
@@ -71,7 +72,7 @@ struct cosy_sharing {
  * @biased:	a thread uses the ring without the lock
  * @has_ring:	the loop has a ring
  * @sanitized:	the program is compiled with ThreadSanitizer, which is told what is ordered
- * @attention:	not 0 if a submission has to check the members from @external on
+ * @needs_check:	not 0 if a submission has to check the members from @external on
  * @stops:	two for each call of cosy_loop_stop(); COSY_STOPPING until calls have returned for it
  * @deliver:	called in place of the callbacks of operations that have no colour of the loop; or NULL
  * @awaits_ops:	the @blocked thread waits for certain operations
@@ -112,7 +113,7 @@ struct cosy_loop {
 			bool has_ring;
 			bool sanitized;
 		};
-		uint64_t attention;
+		uint64_t needs_check;
 	};
 	atomic_uint stops;
 	void (*deliver)(struct cosy_loop *loop, struct cosy_async *op);
@@ -145,33 +146,6 @@ static inline bool cosy_loop_is_used(const struct cosy_loop *loop)
 }
 
 _Static_assert(offsetof(struct cosy_loop, ring.submit) == 0, "as cosy/submit.h says");
-
-/**
- * struct cosy_above - what the files below dispatch.c call of it, and of those above
- * @made:	  a thread has made the call of an entry: cosy_thread_made()
- * @lost:	  the module was lost: cosy_dispatch_lost()
- * @again:	  the ring gives a call back: cosy_page_submit_again()
- * @reply:	  the ring gives a reply back: cosy_reply_submit()
- * @cancel_task: cosy_task_cancel()
- * @task_slot:	  cosy_task_slot()
- * @ask_tasks:	  cosy_task_ask_all()
- * @only_sends:  cosy_task_only_sends()
- */
-struct cosy_above {
-	void (*made)(struct cosy_loop *loop, uint32_t slot, int64_t result);
-	void (*lost)(struct cosy_loop *loop);
-	void (*again)(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how, long nr,
-		      const uint64_t args[6], uint32_t flags);
-	void (*reply)(struct cosy_loop *loop, struct cosy_async *op, const uint64_t send[6],
-		      int32_t sent, const uint64_t receive[6]);
-	struct cosy_async *(*cancel_task)(struct cosy_loop *loop, const struct cosy_async *op);
-	uint32_t (*task_slot)(const struct cosy_async *call);
-	void (*ask_tasks)(struct cosy_loop *loop);
-	void (*only_sends)(const struct cosy_async *call);
-};
-
-/* create.c fills it in. */
-extern const struct cosy_above cosy_above;
 
 /** cosy_loop_resumed() - count batches of functions, and let all functions ask if the choice changes */
 static inline void cosy_loop_resumed(struct cosy_loop *loop, uint32_t batches, uint32_t resumed)

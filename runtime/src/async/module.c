@@ -113,7 +113,7 @@ int cosy_module_poll(const struct cosy_loop *loop)
 }
 
 /* Pass the map of used descriptors, or that it is incomplete. */
-static void tell_used(struct cosy_loop *loop)
+static void tell_used_descriptors(struct cosy_loop *loop)
 {
 	struct cosy_async_page *page = loop->module.page.shared;
 
@@ -133,7 +133,7 @@ static void open_module(struct cosy_loop *loop)
 		cosy_module_close(loop, true);
 		loop->module.usable = false;
 	} else {
-		tell_used(loop);
+		tell_used_descriptors(loop);
 	}
 }
 
@@ -185,7 +185,7 @@ void cosy_module_use_all(struct cosy_loop *loop)
 	if (loop->fds.all_used)
 		return;
 	loop->fds.all_used = true;
-	tell_used(loop);
+	tell_used_descriptors(loop);
 	sync_module(loop);
 }
 
@@ -310,7 +310,7 @@ static void count_resumed(struct cosy_loop *loop)
  */
 static bool executed_page(struct cosy_loop *loop, uint64_t entered)
 {
-	loop->module.looked = true;
+	loop->module.up_to_date = true;
 	loop->info.entries++;
 	count_resumed(loop);
 	if (entered >> 32 == COSY_ASYNC_SECCOMP_BLOCKED >> 32)
@@ -378,10 +378,10 @@ uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until)
 	entered = enter_by(fd, COSY_ASYNC_SLEEP | COSY_ASYNC_AWAIT | COSY_ASYNC_MAX_DONE);
 	atomic_store(&m->asleep, false);
 	cosy_lock(&loop->lock);
-	loop->ring.looked = false;
+	loop->ring.up_to_date = false;
 	if (executed_page(loop, entered)) {
 		/* A thread whose time is over executes what signals have left. */
-		m->looked = !m->page.shared->more;
+		m->up_to_date = !m->page.shared->more;
 		return (uint32_t)entered;
 	}
 	module_lost(loop);
@@ -443,7 +443,7 @@ bool cosy_module_cancel(struct cosy_loop *loop, uint32_t slot)
 	if (enter_module(&loop->module, COSY_ASYNC_CANCEL | slot) == COSY_ASYNC_ENTERED) {
 		if (loop->slots.all[slot].how != COSY_HOW_COMPOUND)
 			loop->module.inside--;
-		loop->module.looked = false;
+		loop->module.up_to_date = false;
 		return true;
 	}
 	/* A thread that slept in the module has completed it, and has not collected it yet. */
@@ -479,7 +479,7 @@ static int interrupt_fd(struct cosy_loop *loop, uint64_t which, uint32_t fd)
 {
 	uint64_t ret = enter_module(&loop->module, which | fd);
 
-	loop->module.looked = false;
+	loop->module.up_to_date = false;
 	if (ret >> 32 == COSY_ASYNC_ENTERED >> 32)
 		return (int)(uint32_t)ret;
 	module_lost(loop);

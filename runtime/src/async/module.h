@@ -29,7 +29,7 @@ struct cosy_loop;
  * @compounds: number of entries inside that run compounds
  * @tried:     creating a page was tried
  * @features:  what it can do, now: COSY_ASYNC_ and so on; 0 without it
- * @looked:    it was entered since a thread last began to wait, or checked epoll
+ * @up_to_date:it was entered since a thread last began to wait, or checked epoll
  * @reading:   entries that read a file there, and wait for the disk
  * @resumed:   number of compounds that it has continued, up to when they were counted
  * @batches:   the same of batches of these
@@ -45,7 +45,7 @@ struct cosy_module {
 	uint32_t compounds;
 	bool tried;
 	uint64_t features;
-	bool looked;
+	bool up_to_date;
 	struct cosy_queue reading;
 	uint32_t resumed;
 	uint32_t batches;

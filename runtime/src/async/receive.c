@@ -18,6 +18,7 @@
 #include "connection.h"
 #include "loop.h"
 #include "receive.h"
+#include "ring-submit.h"
 #include "start.h"
 #include "submit.h"
 

@@ -13,6 +13,7 @@
 #include "cpu.h"
 #include "loop.h"
 #include "reply.h"
+#include "ring-submit.h"
 #include "start.h"
 #include "submit.h"
 

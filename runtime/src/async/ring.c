@@ -447,7 +447,7 @@ void cosy_ring_make(struct cosy_loop *loop)
 		 */
 	} while ((cosy_ring_is_due(&loop->ring) || (uint32_t)ret & COSY_ASYNC_MORE) &&
 		 ring->done_head == cosy_index_load(&ring->page->done_tail));
-	ring->looked = true;
+	ring->up_to_date = true;
 }
 
 /* Take the next completion of a call that was cancelled while it waited. */
@@ -596,7 +596,7 @@ static void put_back(struct cosy_loop *loop)
 {
 	if (loop->ring.page->waiting && loop->module.fd >= 0)
 		enter_ring(loop, COSY_ASYNC_CANCEL | COSY_ASYNC_AWAIT);
-	loop->ring.looked = false;
+	loop->ring.up_to_date = false;
 }
 
 /* Cancel an operation that the module has not taken. Return 0, -EALREADY, or -ENOENT if it has. */
@@ -732,7 +732,7 @@ int cosy_ring_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last)
 	else
 		put_back(loop);
 	cancelled += cancel_untaken(loop, first, last, false);
-	loop->ring.looked = false;
+	loop->ring.up_to_date = false;
 	return cancelled;
 }
 
@@ -765,7 +765,7 @@ void cosy_ring_lost(struct cosy_loop *loop)
 	if (!loop->ring.page || loop->ring.lost)
 		return;
 	loop->ring.lost = true;
-	loop->ring.looked = false;
+	loop->ring.up_to_date = false;
 	/* If another thread has closed the descriptor, the module puts the receives back soon. */
 	while (__atomic_load_n(&loop->ring.page->waiting, __ATOMIC_ACQUIRE))
 		cosy_pause();
@@ -906,7 +906,7 @@ static COSY_NOINLINE int go_on_for_others(struct cosy_loop *loop, bool readable)
 	int err = go_on_with_lock(loop);
 
 	loop->ring.readable = readable;
-	loop->module.looked = loop->ring.looked = false;
+	loop->module.up_to_date = loop->ring.up_to_date = false;
 	/* Check epoll also if there is something to deliver. */
 	loop->epoll_skips = UINT32_MAX;
 	return err;

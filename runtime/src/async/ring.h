@@ -36,7 +36,7 @@ struct cosy_loop;
  * @tried:     making the ring was tried
  * @lost:      the module cannot be entered any more
  * @shared:    no thread may use the ring without the lock
- * @looked:    it was entered since a thread last began to wait, or checked epoll
+ * @up_to_date:it was entered since a thread last began to wait, or checked epoll
  * @taken:     number of times that a thread has taken the ring from another one
  * @takes_given: what the module has given back is being taken
  * @own_calls: number of consecutive calls that a waiting thread has made itself
@@ -64,7 +64,7 @@ struct cosy_ring {
 	bool tried;
 	bool lost;
 	bool shared;
-	bool looked;
+	bool up_to_date;
 	bool takes_given;
 	uint32_t taken;
 	uint32_t own_calls;

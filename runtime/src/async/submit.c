@@ -10,6 +10,7 @@
 #include "cpu.h"
 #include "loop.h"
 #include "receive.h"
+#include "ring-submit.h"
 #include "start.h"
 #include "submit.h"
 
@@ -372,7 +373,7 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 		return submit_slowly(loop, op, nr,
 				     (const uint64_t[]){ a0, a1, a2, a3, a4, a5 });
 	if (COSY_UNLIKELY(op->state == COSY_OP_PENDING) ||
-	    COSY_UNLIKELY(loop->slots.free == COSY_NO_SLOT) || COSY_UNLIKELY(loop->attention))
+	    COSY_UNLIKELY(loop->slots.free == COSY_NO_SLOT) || COSY_UNLIKELY(loop->needs_check))
 		return submit_locked(loop, op, nr,
 				     (const uint64_t[]){ a0, a1, a2, a3, a4, a5 });
 	slot = slot_reuse(loop);

@@ -23,6 +23,7 @@
 #include "coroutine.h"
 #include "cpu.h"
 #include "loop.h"
+#include "ring-submit.h"
 #include "submit.h"
 #include "task.h"
 

@@ -84,7 +84,7 @@ static void execute_ring(struct cosy_loop *loop, struct cosy_delivery *delivery)
 /* Return true if the ring has to be entered for calls that wait there. */
 static COSY_ALWAYS_INLINE bool ring_waits(const struct cosy_loop *loop)
 {
-	return !loop->ring.looked && cosy_ring_outstanding(loop) && !cosy_ring_has_done(&loop->ring);
+	return !loop->ring.up_to_date && cosy_ring_outstanding(loop) && !cosy_ring_has_done(&loop->ring);
 }
 
 void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery)
@@ -93,14 +93,14 @@ void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery)
 
 	/* If the module's page has to be entered, too, that tells whether the ring has anything. */
 	if (loop->has_ring && (cosy_ring_is_due(&loop->ring) ||
-			       ((m->looked || !m->inside || !(m->features & COSY_ASYNC_TELLS)) &&
+			       ((m->up_to_date || !m->inside || !(m->features & COSY_ASYNC_TELLS)) &&
 				ring_waits(loop))))
 		cosy_ring_make(loop);
 	if (cosy_page_submitted(&loop->page))
 		execute_ring(loop, delivery);
 	if (cosy_attempts_pending(loop))
 		cosy_attempts_make(loop);
-	if (m->fd >= 0 && m->inside && !m->looked && !cosy_page_done(loop)) {
+	if (m->fd >= 0 && m->inside && !m->up_to_date && !cosy_page_done(loop)) {
 		cosy_dispatch_module(loop);
 		if (m->page.shared->fired && loop->has_ring && ring_waits(loop))
 			cosy_ring_make(loop);
@@ -208,16 +208,16 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 {
 	struct epoll_event events[EVENTS];
 	uint64_t timer = cosy_timers_next(&loop->timers);
-	bool looked = loop->module.looked;
+	bool up_to_date = loop->module.up_to_date;
 	long n = 0;
 
 	/* The module was just entered, and has all entries. */
-	if (!until && !epoll_matters(loop) && looked)
+	if (!until && !epoll_matters(loop) && up_to_date)
 		return 0;
-	loop->module.looked = false;
-	if (!until && cosy_ring_outstanding(loop) && !loop->ring.looked)
+	loop->module.up_to_date = false;
+	if (!until && cosy_ring_outstanding(loop) && !loop->ring.up_to_date)
 		cosy_ring_make(loop);
-	loop->ring.looked = false;
+	loop->ring.up_to_date = false;
 	if (until)
 		n = wait_for_others(loop, events, until < timer ? until : timer);
 	else if (epoll_matters(loop))
@@ -249,7 +249,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 		}
 	}
 	/* epoll does not report events for which a thread could sleep in the module. */
-	if (!until && !looked && !loop->module.looked && cosy_module_sleeps(loop))
+	if (!until && !up_to_date && !loop->module.up_to_date && cosy_module_sleeps(loop))
 		cosy_dispatch_module(loop);
 	if (cosy_attempts_pending(loop))
 		cosy_attempts_make(loop);
@@ -355,14 +355,14 @@ static bool others_wait(const struct cosy_loop *loop)
 /* After deliveries, or with some to make, return true if epoll and the module have to be checked. */
 static bool too_long_ago(struct cosy_loop *loop)
 {
-	bool looked = loop->module.looked;
+	bool up_to_date = loop->module.up_to_date;
 
 	if (!others_wait(loop) || loop->epoll_skips++ < MAX_EPOLL_SKIPS)
 		return false;
 	loop->epoll_skips = 0;
-	loop->module.looked = loop->ring.looked = false;
+	loop->module.up_to_date = loop->ring.up_to_date = false;
 	/* Entering the module is enough, and it may have been entered for what is delivered. */
-	return epoll_matters(loop) || !looked;
+	return epoll_matters(loop) || !up_to_date;
 }
 
 /* Return how many operations a thread may deliver before it checks its goal again. */
@@ -379,7 +379,7 @@ static int look_while_polling(struct cosy_loop *loop, struct cosy_delivery *deli
 {
 	if (cosy_loop_has_work(loop))
 		return 0;
-	loop->module.looked = loop->ring.looked = false;
+	loop->module.up_to_date = loop->ring.up_to_date = false;
 	return look_at_descriptors(loop, 0, delivery);
 }
 
@@ -446,7 +446,7 @@ static COSY_NOINLINE int wait_for_goal(struct cosy_loop *loop, const struct goal
 static COSY_ALWAYS_INLINE bool has_nothing(const struct cosy_loop *loop, const struct goal *goal,
 					   const struct cosy_delivery *delivery, unsigned int before)
 {
-	return !goal->min && delivery->count == before && loop->module.looked && !cosy_page_done(loop) &&
+	return !goal->min && delivery->count == before && loop->module.up_to_date && !cosy_page_done(loop) &&
 	       !epoll_matters(loop);
 }
 
@@ -470,7 +470,7 @@ static COSY_ALWAYS_INLINE int wait_locked(struct cosy_loop *loop, const struct g
 		return 0;
 	/* Often the goal is reached, nothing else waits, and no thread has to be notified. */
 	if (goal->ops || !goal->min || delivery.count < goal->min || loop->waiters ||
-	    loop->attention || cosy_page_done(loop) || others_wait(loop))
+	    loop->needs_check || cosy_page_done(loop) || others_wait(loop))
 		err = wait_for_goal(loop, goal, &delivery, *delivered);
 	*delivered = delivery.count;
 	return err;
@@ -511,7 +511,7 @@ static int lock_to_wait(struct cosy_loop *loop)
 static void go_inside(struct cosy_loop *loop)
 {
 	loop->inside++;
-	loop->module.looked = loop->ring.looked = false;
+	loop->module.up_to_date = loop->ring.up_to_date = false;
 }
 
 /*
