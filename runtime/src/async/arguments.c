@@ -2,7 +2,7 @@
 /*
  * arguments.c - what the arguments of a call say: its descriptor, and whether it waits.
  *
- * Where the kernel can be asked, it is: it checks the same arguments in a call that has no effect.
+ * The answer mostly comes from the kernel: it checks the same arguments in a call without an effect.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,10 @@ static bool has_urgent_data(int fd)
 		cosy_socket_option(fd, SO_PROTOCOL) == IPPROTO_TCP);
 }
 
-/* Return true if AF_VSOCK has a queue of errors, as since Linux 6.7. It is asked before the connection is missed. */
+/*
+ * Return true if sockets of AF_VSOCK have an error queue: since Linux 6.7. A socket without a connection
+ * tells, because the kernel reads the queue before it checks the connection.
+ */
 static bool vsock_has_error_queue(void)
 {
 	long fd = cosy_sys(SYS_socket, AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC, 0), result;
@@ -157,8 +160,8 @@ static bool has_no_bytes(const struct cosy_loop *loop, const struct cosy_async_e
 }
 
 /*
- * Return true for a call that reads too few bytes. These files check the size first, that of the
- * first piece of a vector. They support RWF_NOWAIT only since Linux 6.10.
+ * Return true if a read is too small for its file, and fails at once. These files check the size before
+ * they wait; of a vector, they check the first piece. They support RWF_NOWAIT only since Linux 6.10.
  */
 static bool reads_too_little(const char name[32], uint64_t bytes)
 {
@@ -202,14 +205,14 @@ static bool ends_without_input(int fd)
 	       cosy_fd_ask(SYS_ioctl, fd, TIOCGPTN, (long)&number) < 0;
 }
 
-/* Return how a read of @bytes begins. For a vector, they are those of the first piece. */
+/* Return how a read of @bytes begins. For a vector, @bytes is the size of the first piece. */
 static enum cosy_beginning read_beginning(const struct cosy_async_entry *entry, uint64_t bytes)
 {
 	int fd = (int)entry->args[0];
 	char name[32];
 
 	read_name(fd, name);
-	/* Counters never wait. poll() reports samples. */
+	/* A read of performance counters never waits. poll() reports something else: samples. */
 	if (reads_too_little(name, bytes) || !strcmp(name, "anon_inode:[perf_event]"))
 		return COSY_BEGIN_ATTEMPT;
 	/* Some files wait until they are readable to read no bytes, others do not. */
@@ -218,7 +221,10 @@ static enum cosy_beginning read_beginning(const struct cosy_async_entry *entry, 
 	return COSY_BEGIN_WAITING;
 }
 
-/* Write to the loop's eventfd in place of another one. At most, that wakes the loop. */
+/*
+ * Make a write to the loop's eventfd in place of the program's. The kernel checks the same arguments, and
+ * at most, that wakes the loop.
+ */
 static long write_to_own_eventfd(const struct cosy_loop *loop,
 				 const struct cosy_async_entry *entry)
 {
@@ -226,7 +232,7 @@ static long write_to_own_eventfd(const struct cosy_loop *loop,
 			 (long)entry->args[3], (long)entry->args[4], (long)entry->args[5]);
 }
 
-/* Return how a write to a full eventfd begins. It has room for 0. */
+/* Return how a write to a full eventfd begins. A write of the value 0 still ends at once. */
 static enum cosy_beginning eventfd_beginning(const struct cosy_loop *loop,
 					     const struct cosy_async_entry *entry)
 {
@@ -245,7 +251,7 @@ static enum cosy_beginning eventfd_beginning(const struct cosy_loop *loop,
 	/* Without an error, the call has a valid value. */
 	if (entry->nr != SYS_write)
 		value = ((const struct iovec *)entry->args[1])->iov_base;
-	/* To add 0 does not wait. The rest of a vector may. */
+	/* Adding 0 does not wait, but the rest of a vector may: a thread makes the call. */
 	return *value ? COSY_BEGIN_WAITING : COSY_BEGIN_THREAD;
 }
 
@@ -259,7 +265,7 @@ static enum cosy_beginning write_beginning(const struct cosy_loop *loop,
 	/* write() of no byte does not wait. */
 	if (entry->nr == SYS_write && !entry->args[2])
 		return COSY_BEGIN_ATTEMPT;
-	/* If the kernel has added too much to an eventfd, it has no room for 0: this is an event. */
+	/* If the kernel has added too much to an eventfd, poll() reports POLLERR, and even 0 has to wait. */
 	if (cosy_fd_poll(&poll))
 		return COSY_BEGIN_WAITING;
 	read_name(poll.fd, name);
@@ -276,7 +282,7 @@ static bool has_no_position(const struct cosy_slot *s, const struct cosy_async_e
 
 	if (entry->nr == SYS_preadv2 || entry->nr == SYS_pwritev2)
 		names = (int64_t)entry->args[3] != -1;
-	/* With such an address a call fails in any case, and does not wait. */
+	/* The address -1 is invalid. So this call fails with another error if the file has a position. */
 	return names && cosy_fd_call(s->how == COSY_HOW_READ ? SYS_pread64 : SYS_pwrite64, s->fd,
 				     -1, 1, 0, 0, 0) == -ESPIPE;
 }
@@ -298,7 +304,7 @@ enum cosy_beginning cosy_polled_beginning(const struct cosy_loop *loop,
 	}
 	if (d->kind != COSY_KIND_NOWAIT)
 		return COSY_BEGIN_WAITING;
-	/* A file without vectors of its own refuses all flags but this one, and waits for nothing. */
+	/* A file without functions for vectors refuses all flags but RWF_HIPRI, and then does not wait. */
 	if ((entry->nr == SYS_preadv2 || entry->nr == SYS_pwritev2) && entry->args[5] & ~(uint64_t)RWF_HIPRI)
 		return COSY_BEGIN_THREAD;
 	return s->how == COSY_HOW_READ ? read_beginning(entry, bytes) :
@@ -318,7 +324,7 @@ bool cosy_has_unknown_flags(const struct cosy_loop *loop, const struct cosy_asyn
 
 bool cosy_time_is_readable(const struct timespec *time)
 {
-	/* The clock is refused after the time was read. */
+	/* The kernel reads the time before it refuses the clock. */
 	return cosy_sys6(SYS_clock_nanosleep, OWN_CPU_TIME, 0, (long)time, 0, 0, 0) != -EFAULT;
 }
 
@@ -327,7 +333,7 @@ bool cosy_blocks(const struct cosy_slot *s)
 	long flags = cosy_fd_call(SYS_fcntl, s->fd, F_GETFL, 0, 0, 0, 0);
 	long mode = flags & O_ACCMODE;
 
-	/* Otherwise the call fails, and there may never be an event. */
+	/* If the descriptor is not open for reading, or writing, the call fails: there may never be an event. */
 	return flags >= 0 && !(flags & O_NONBLOCK) &&
 	       !(s->how == COSY_HOW_READ && mode == O_WRONLY) &&
 	       !(s->how == COSY_HOW_WRITE && mode == O_RDONLY);
@@ -353,10 +359,10 @@ bool cosy_asks_in_order(const struct cosy_async_entry *entry)
 	}
 }
 
-/* Return false if the kernel cannot read an element of poll(). It has not read the argument yet. */
+/* Return false if the kernel cannot read an element of poll(): nothing has checked its address before. */
 static bool is_readable(const struct pollfd *poll)
 {
-	/* It reads as many bytes, and then refuses the first argument. */
+	/* The kernel reads as many bytes as an element has, and then refuses the first argument. */
 	return poll && cosy_sys6(SYS_rt_sigprocmask, -1, (long)poll, 0, sizeof(*poll), 0, 0) != -EFAULT;
 }
 
@@ -399,7 +405,7 @@ bool cosy_slot_uses(const struct cosy_loop *loop, uint32_t slot, uint32_t first,
 
 	if (loop->slots.all[slot].how == COSY_HOW_POLL)
 		return polls(entry, first, last);
-	/* All of a share, when that ends. */
+	/* Such a call is cancelled only with all descriptors of its share: when the share ends. */
 	if (loop->slots.all[slot].how == COSY_HOW_IN_SHARE)
 		return cosy_share_first(loop->slots.all[slot].share) >= first &&
 		       cosy_share_last(loop->slots.all[slot].share) <= last;

@@ -16,7 +16,7 @@
 #include "loop.h"
 #include "start.h"
 
-/* Return true for a close() of a function, which must be made: the function would not repeat it. */
+/* Return true for a close() of a COSY_ASYNC function. It must be made: the function would not repeat it. */
 static bool must_be_made(const struct cosy_slot *s)
 {
 	return s->task && s->how == COSY_HOW_CLOSE;
@@ -164,7 +164,7 @@ static int cancel_submitted(struct cosy_loop *loop, uint32_t first, uint32_t las
 }
 
 /*
- * Cancel an entry of a descriptor's list, unless that was done when it was in the ring. A call that
+ * Cancel an entry of a descriptor's list, unless it was cancelled while it was in the ring. A call that
  * a thread has begun is not interrupted.
  */
 static bool cancel_waiting_entry(struct cosy_loop *loop, uint32_t slot)
@@ -188,7 +188,7 @@ static int cancel_waiting(struct cosy_loop *loop, struct cosy_descriptor *d)
 			next = s->next;
 			if (cancel_waiting_entry(loop, slot))
 				cancelled++;
-			/* Its call continues. Entries of the next file must not wait for it. */
+			/* Its call continues. Entries of the next file with this number must not wait for it. */
 			else if (s->state == COSY_SLOT_RUNNING || s->lent)
 				cosy_descriptor_remove(&loop->fds, slot);
 		}
@@ -219,8 +219,8 @@ static int cancel_queued(struct cosy_loop *loop, const struct cosy_pool *pool,
 }
 
 /*
- * Return true if threads of the pool make calls on the descriptors in the module: what could not be
- * cancelled. If the module gives such a call back, no thread makes it: see cosy_slot.cancelled.
+ * Return true if threads of the pool make calls on the descriptors in the module. These could not be
+ * cancelled, so they are marked: if the module gives one back, no thread makes it.
  */
 static bool used_in_module(const struct cosy_loop *loop, const struct cosy_pool *pool,
 			   uint32_t first, uint32_t last)
@@ -239,7 +239,8 @@ static bool used_in_module(const struct cosy_loop *loop, const struct cosy_pool 
 
 /*
  * Wait until the calls that threads make on the descriptors have looked them up. After that they can be
- * closed, and their numbers used again. Which thread makes a call in the module is not known here.
+ * closed, and their numbers used again. The loop does not know which thread makes a call in the module, so
+ * it waits for all that may.
  */
 static void let_calls_begin(const struct cosy_loop *loop, const struct cosy_pool *pool,
 			    uint32_t first, uint32_t last)

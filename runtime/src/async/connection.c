@@ -19,7 +19,7 @@
 #ifndef POLLRDHUP
 #define POLLRDHUP 0x2000
 #endif
-/* Nor do older ones have this. */
+/* Older headers do not have this. */
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP 262
 #endif
@@ -35,8 +35,8 @@ bool cosy_connection_has_backlog(int fd)
 }
 
 /*
- * Return true if connect() says how an attempt to connect has ended. For TCP it does, and only then
- * can a socket whose connection was refused connect again. SO_ERROR would take the error away.
+ * Return true if another connect() returns how the first one has ended, as for TCP. Only after that can a
+ * socket whose connection was refused connect again. So SO_ERROR, which takes the error, is not read.
  */
 static bool connect_tells(int fd)
 {
@@ -80,7 +80,7 @@ long cosy_receive_nothing(const struct cosy_async_entry *entry, bool ended)
 	long result = cosy_sys6(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, (long)fds,
 				0, 0);
 
-	/* Without an address, the call would set nothing. */
+	/* There is no pair to receive from. A recvfrom() without an address would set nothing anyway. */
 	if (result < 0)
 		return entry->nr == SYS_recvfrom && !entry->args[4] ? 0 : result;
 	if (ended)
@@ -100,7 +100,10 @@ static bool receives_nothing(const struct cosy_async_entry *entry)
 
 	if (entry->nr != SYS_recvmsg)
 		return cosy_receives_nothing(entry);
-	/* After a call whose connection has ended, this one was not attempted: the kernel reads its vector. */
+	/*
+	 * If an earlier call has ended with the connection, this one was never attempted. So the kernel
+	 * checks its vector before this thread reads it.
+	 */
 	if (cosy_receive_nothing(entry, false) != -EAGAIN)
 		return false;
 	for (size_t i = 0; i < message->msg_iovlen; i++) {
@@ -129,7 +132,7 @@ static int unix_send_error(int fd)
 bool cosy_connection_send_ended(const struct cosy_slot *s, const struct cosy_descriptor *d,
 				int *error)
 {
-	/* Without bytes the call does nothing else, and never waits. */
+	/* A send of no bytes only checks the connection, and never waits. */
 	if (s->list != COSY_LIST_OUT || d->kind != COSY_KIND_SOCKET || d->type != SOCK_STREAM ||
 	    !is_unix(s->fd) || cosy_fd_call(SYS_sendto, s->fd, 0, 0, MSG_NOSIGNAL, 0, 0) != -EPIPE)
 		return false;
@@ -167,7 +170,7 @@ static bool is_shut_down(int fd)
 
 bool cosy_connection_is_shut_down(const struct cosy_slot *s, const struct cosy_descriptor *d)
 {
-	/* Shutting it down is an event. */
+	/* A shutdown is reported as an event, so other calls need no check. */
 	return s->reported && s->list == COSY_LIST_IN && d->kind == COSY_KIND_SOCKET &&
 	       (d->type != SOCK_STREAM || s->how == COSY_HOW_ACCEPT) && is_shut_down(s->fd);
 }

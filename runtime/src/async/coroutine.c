@@ -33,10 +33,9 @@
 #include "task.h"
 
 /*
- * After this number of consecutive runs that the module has left for a call on a file, native code makes
- * the calls, because the module cannot: its operations need no compound. The same after this number of
- * consecutive calls of a user function that became up-calls, because an argument is not in a segment.
- * After so many of these runs, the module gets another try.
+ * The module leaves a compound for a call on a file for which it cannot wait. After LEFT_MAX such runs in a
+ * row, the part runs natively. The same after LEFT_MAX calls of a user function in a row that became
+ * up-calls, because an argument is not in a segment. After SKIPPED_MAX native runs, the module tries again.
  */
 #define LEFT_MAX	4
 #define SKIPPED_MAX	256
@@ -48,14 +47,14 @@ static bool is_left_often(struct cosy_reserved *reserved)
 
 	if (__atomic_load_n(&reserved->left, __ATOMIC_RELAXED) < LEFT_MAX)
 		return false;
-	/* Threads may count at the same time. What is lost does not matter. */
+	/* Threads may count at the same time. A lost count does not matter. */
 	skipped = __atomic_load_n(&reserved->skipped, __ATOMIC_RELAXED);
 	__atomic_store_n(&reserved->skipped, skipped < SKIPPED_MAX ? skipped + 1 : 0,
 			 __ATOMIC_RELAXED);
 	return skipped < SKIPPED_MAX;
 }
 
-/* Note whether the module has left a compound for what it cannot do. */
+/* Note whether the module has left a compound for a call that it cannot make. */
 static void note_left(struct cosy_reserved *reserved, bool left)
 {
 	uint8_t before = __atomic_load_n(&reserved->left, __ATOMIC_RELAXED);
@@ -139,7 +138,7 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 	task->native = NULL;
 	if (region->abi != COSY_REGION_ABI)
 		return false;
-	/* What the function takes next was received already. */
+	/* The receive that the function makes next has ended already, with a reply. Native code takes its result. */
 	if (task->received) {
 		cosy_task_ask(task);
 		return false;
@@ -157,10 +156,9 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 		task->native = reserved;
 	if (task->native || cosy_region_loses(region) || functions_are_native(region) ||
 	    is_left_often(reserved)) {
-		/* To ask the loop takes the ring from this thread. */
+		/* Ask the loop only for the counts, because that takes the ring from this thread. */
 		if (!reserved->counts || !loop_runs(task->loop, region))
 			return false;
-		/* Perhaps called only to count. */
 		cosy_count(reserved->counts, &reserved->counts->runs, 1);
 		cosy_count(reserved->counts, &reserved->counts->native, 1);
 		return false;
@@ -236,7 +234,7 @@ static struct cosy_run run_of(const struct cosy_task *task, uint64_t value)
 
 /*
  * Make an up-call for which the module has left the compound. If it is a call of a user function, the
- * module may make it from now on. If it often cannot, the function goes on natively.
+ * module may make it from now on. If the module often cannot, the COSY_ASYNC function goes on natively.
  */
 static void call_up_or_bind(struct cosy_task *task, uint64_t number)
 {
@@ -335,8 +333,8 @@ enum step_end {
 };
 
 /*
- * Execute in user mode; with @single only up to the next call or back-edge, which is what the
- * module has left the compound for.
+ * Execute in user mode. With @single, execute only up to the next call or back-edge: the module has left
+ * the compound for that.
  */
 static enum step_end execute(struct cosy_task *task, bool single)
 {

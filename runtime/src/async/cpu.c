@@ -83,7 +83,7 @@ static struct cosy_used_fd *make_fd(struct cosy_cpus *cpus, int fd)
 	uint32_t count;
 
 	if ((uint32_t)fd >= cpus->nfds) {
-		/* Otherwise the table would grow for a number that is no descriptor. */
+		/* The table must not grow for a number that is no descriptor. */
 		if (fd >= (int)COSY_MAX_FD || cosy_sys(SYS_fcntl, fd, F_GETFD, 0) < 0)
 			return NULL;
 		count = ((uint32_t)fd | 63) + 1;
@@ -237,7 +237,7 @@ int cosy_cpu_choose(struct cosy_loop *loop, uint32_t on, long nr, const uint64_t
 	uint32_t first, last;
 
 	*cpu = NULL;
-	/* Operations that only wait need no processor, and a share is not shared with one. */
+	/* Operations that only wait need no processor. Those in a share stay in this loop. */
 	if (cosy_names_share(nr, args) || how == COSY_HOW_POLL || how == COSY_HOW_SLEEP || how == COSY_HOW_SIGNAL)
 		return 0;
 	if (how == COSY_HOW_CLOSE) {
@@ -265,7 +265,7 @@ struct cosy_async_entry *cosy_cpu_entry(const struct cosy_cpu *cpu, uint32_t slo
 	return &cpu->owner->module.page.entries[sent - cpu->owner->cpus->sent];
 }
 
-/* A processor has closed a descriptor. Functions may have waited for it again before. */
+/* A processor has closed a descriptor. Cancel the waits of compounds that began shortly before that. */
 static void closed(struct cosy_loop *loop, uint32_t slot)
 {
 	uint32_t fd = (uint32_t)loop->page.entries[slot].args[0];

@@ -20,7 +20,7 @@
 #include "create.h"
 #include "loop.h"
 
-/* A word has one bit for each. */
+/* struct cosy_used_fd has one bit for each processor. */
 #define MAX_CPUS	64u
 #define MAX_POLL_US	1000000u
 #define MAX_PRIORITY	99u
@@ -94,7 +94,7 @@ static uint32_t count_of(const struct cosy_loop *loop)
 	return loop->cpus ? loop->cpus->count : 0;
 }
 
-/* Run the loop of a processor, except while its threads are idle. */
+/* Run the loop of a processor, except while the processor has to rest. */
 static void *execute(void *arg)
 {
 	struct cosy_cpu *cpu = arg;
@@ -191,9 +191,9 @@ static int make_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t numbe
 	cpu->poll_ns = poll_ns(options);
 	cosy_queue_init(&cpu->put);
 	cpu->loop->cpu = cpu;
-	/* Operations of other loops use them, too. */
+	/* Operations of other loops use descriptors, too, which this loop does not see. */
 	cosy_module_use_all(cpu->loop);
-	/* One for the thread itself, so that it waits although nothing was sent. */
+	/* Count one operation for the thread itself, so that it waits although nothing was sent. */
 	cpu->loop->slots.outstanding = 1;
 	cpu->loop->ring.submit->room--;
 	err = start(cpu);

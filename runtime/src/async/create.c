@@ -70,8 +70,8 @@ static int add_to_epoll(const struct cosy_loop *loop, int fd)
 }
 
 /*
- * Mark the descriptors. Other loops of this process have other marks, unless there are very many.
- * If a seccomp filter forbids it, nothing tells whether a number is still the loop's.
+ * Mark the descriptors. Other loops of this process have other marks, unless there are very many loops.
+ * If a seccomp filter forbids that, the loop cannot tell whether a number is still its own.
  */
 static void mark_fds(struct cosy_loop *loop)
 {
@@ -103,7 +103,7 @@ static void close_fds(struct cosy_loop *loop)
 	cosy_loop_close_fd(loop, loop->fds.epoll);
 }
 
-/** struct owned - what a child finds cleared: a page of its own */
+/** struct owned - members that a child finds cleared, on a page of their own */
 struct owned {
 	struct cosy_submit submit;
 	int owner;
@@ -244,7 +244,7 @@ static void cancel_all(struct cosy_loop *loop)
 		cosy_slot_cancel(loop, slot);
 	do {
 		loop->module.up_to_date = loop->ring.up_to_date = false;
-		/* What is in the ring was only marked, and compounds continue. */
+		/* Entries in the ring were only marked, and compounds run to their end. */
 		cosy_execute(loop, &none);
 		while ((op = cosy_page_collect(loop))) {
 			cosy_loop_leave(loop);
@@ -288,7 +288,7 @@ bool cosy_loop_quiesce(struct cosy_loop *loop)
 		cosy_ring_take(loop);
 	if (stop_threads(loop))
 		return true;
-	/* What was complete already has been collected. */
+	/* stop_threads() may have taken completions from the module: wake the threads that wait for them. */
 	cosy_loop_tell(loop);
 	cosy_loop_leave(loop);
 	return false;
@@ -325,10 +325,10 @@ COSY_EXPORT int cosy_loop_destroy(struct cosy_loop *loop)
 			return -EBUSY;
 		}
 		cosy_loop_close(loop);
-		/* Without the lock: a thread that ends a share may wait for it. */
+		/* Without the lock, because a thread that ends a share may wait for that. */
 		cosy_loop_uses_no_share(loop);
 	} else {
-		/* Its locks and lists may be in any state, its threads are not here. */
+		/* In a child, locks and lists may be in any state, and the threads do not exist. */
 		cosy_cpus_destroy_in_child(loop);
 	}
 	cosy_loop_free(loop);
@@ -365,7 +365,7 @@ COSY_EXPORT int cosy_loop_fd(struct cosy_loop *loop)
 		return err;
 	if (!loop->external)
 		err = make_external(loop);
-	/* There may be something to do already. */
+	/* Make the descriptor readable once, because there may be something to do already. */
 	if (!err)
 		cosy_loop_wake(loop);
 	cosy_loop_leave(loop);

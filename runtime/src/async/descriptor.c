@@ -183,7 +183,7 @@ static long get_type(int fd, struct stat *st)
 	long err = cosy_fd_call(SYS_statx, fd, (long)"", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
 				STATX_TYPE | STATX_SIZE, (long)&stx, 0);
 
-	/* It is not made in shares, because it has a path, and the filter of an old program may refuse it. */
+	/* statx() is not made in shares, because it has a path. A filter of an old program may refuse it, too. */
 	if (err < 0)
 		return cosy_fd_call(SYS_fstat, fd, (long)st, 0, 0, 0, 0);
 	st->st_mode = stx.stx_mode;
@@ -259,7 +259,7 @@ int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
 	return 0;
 }
 
-/* Return true if calls that transfer data need not come after an entry of a list. */
+/* Return true if calls that transfer data may overtake an entry of a list. */
 static bool only_watches(const struct cosy_slot *s)
 {
 	return s->how == COSY_HOW_ACCEPT || s->how == COSY_HOW_POLL || s->how == COSY_HOW_SIGNAL;
@@ -289,7 +289,7 @@ static void list_unwanted(struct cosy_descriptors *fds, struct cosy_descriptor *
 
 	if (fds->nunwanted == fds->max_unwanted) {
 		unwanted = realloc(unwanted, max * sizeof(*unwanted));
-		/* Then its events only cost time. */
+		/* Without memory the descriptor stays enabled. Its events only cost time. */
 		if (!unwanted)
 			return;
 		fds->unwanted = unwanted;
@@ -356,7 +356,7 @@ static long control(const struct cosy_descriptors *fds, int op, int fd,
 	return cosy_fd_control(fds->epoll, op, fd, &event);
 }
 
-/* @changes: let epoll report only changes. */
+/* Set the events that epoll reports for a descriptor. @changes: report only changes. */
 static int set_events(struct cosy_descriptors *fds, struct cosy_descriptor *d, int fd,
 		      uint32_t events, bool changes)
 {
@@ -364,8 +364,9 @@ static int set_events(struct cosy_descriptors *fds, struct cosy_descriptor *d, i
 	long err = control(fds, d->added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, set);
 
 	/*
-	 * The program has closed the descriptor, and may have opened it again. In another share, the same file
-	 * may have the same number, and then it is the same to epoll: the wait of that one must stay as it is.
+	 * The program has closed the descriptor, and may have opened it again. epoll identifies a descriptor by
+	 * its file and its number. So in a share, -EEXIST may be due to the same file with the same number in
+	 * another share, whose events must not change.
 	 */
 	if (err == -ENOENT)
 		err = control(fds, EPOLL_CTL_ADD, fd, set);
@@ -378,8 +379,8 @@ static int set_events(struct cosy_descriptors *fds, struct cosy_descriptor *d, i
 }
 
 /*
- * Return true if an entry waits although its event was reported, and forget that. A
- * socket may not report any change of its room: the queue of another socket may be full.
+ * Return true if an entry waits although its event was reported, and clear the mark. Sends on sockets do
+ * not count: if the queue of the other socket is full, a socket may not report any change.
  */
 static bool would_block(const struct cosy_descriptors *fds, const struct cosy_descriptor *d)
 {
@@ -405,7 +406,7 @@ int cosy_descriptor_arm(struct cosy_descriptors *fds, int fd)
 	int err;
 
 	if (d->added && !(events & ~set)) {
-		/* Setting the events again reports those that are present. */
+		/* If epoll reports only changes, set the events again: then it reports those that are present. */
 		if (blocks == changes)
 			return 0;
 		changes = true;
@@ -424,7 +425,7 @@ bool cosy_descriptor_is_stale(struct cosy_descriptors *fds, int fd)
 	uint32_t events = d->changes ? (uint32_t)d->changes | EPOLLET : d->armed;
 	long err = d->added ? control(fds, EPOLL_CTL_MOD, fd, events) : 0;
 
-	/* EPERM: the descriptor that was added refers to a file by now that cannot be polled. */
+	/* EPERM: the number of the descriptor that was added now refers to a file that cannot be polled. */
 	return err == -EBADF || err == -ENOENT || err == -EPERM;
 }
 
@@ -437,7 +438,10 @@ void cosy_descriptor_disarm(struct cosy_descriptors *fds, struct cosy_descriptor
 		set_events(fds, d, fd, events, d->changes);
 		return;
 	}
-	/* In a share, if tracers see the call, and the process's table has no place for copies. */
+	/*
+	 * While the process is traced, a call in a share needs a copy of the descriptor in the process's
+	 * table, which may be full. Then epoll goes on to report the descriptor.
+	 */
 	if (control(fds, EPOLL_CTL_DEL, fd, 0) == -EMFILE)
 		return;
 	cosy_descriptor_set_added(fds, d, false);

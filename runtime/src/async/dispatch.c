@@ -95,7 +95,7 @@ void cosy_compound_refused(struct cosy_loop *loop, uint32_t slot)
 static void lent_back(struct cosy_loop *loop, uint32_t slot, bool made, int64_t result)
 {
 	loop->module.inside--;
-	/* Its descriptor was closed meanwhile. */
+	/* Its descriptor was closed meanwhile: no thread makes the call. */
 	if (!made && loop->slots.all[slot].cancelled) {
 		made = true;
 		result = -ECANCELED;
@@ -155,7 +155,8 @@ void cosy_attempts_make(struct cosy_loop *loop)
 		if (n)
 			make(loop, made, n);
 		/*
-		 * Earlier entries come first: compounds may close descriptors that the call uses.
+		 * Let the module execute earlier entries: compounds may close descriptors that the caller's
+		 * next call uses.
 		 */
 		if (cosy_module_submitted(&loop->module))
 			cosy_module_flush(loop);

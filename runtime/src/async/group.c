@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * group.c - which loop of a group knows a descriptor, and whom a close has to ask.
+ * group.c - which loops of a group know a descriptor, and which of them a close has to ask.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ void cosy_group_note(struct cosy_descriptors *fds, int fd)
 
 void cosy_group_note_call(struct cosy_descriptors *fds, long nr, const uint64_t args[6])
 {
-	/* A close ends what other calls do. */
+	/* A close leaves nothing that another loop's close would have to end. */
 	if (cosy_how(nr) == COSY_HOW_CLOSE)
 		return;
 	for (uint8_t mask = cosy_fd_mask(nr), i = 0; mask; mask >>= 1, i++)
@@ -83,8 +83,8 @@ void cosy_question_end(struct cosy_descriptors *fds, struct cosy_question *quest
 }
 
 /*
- * The program orders what it does with a descriptor, in whatever loops, before it closes it, and that
- * before it uses the number again. So the accesses here need no order of their own.
+ * The program orders its operations on a descriptor, in all loops, before the close, and the close before
+ * the next use of the number. So relaxed accesses are enough here.
  */
 uint32_t cosy_group_closes(struct cosy_descriptors *fds, uint32_t first, uint32_t last,
 			   struct cosy_question *question)
@@ -98,7 +98,7 @@ uint32_t cosy_group_closes(struct cosy_descriptors *fds, uint32_t first, uint32_
 
 		if (!known)
 			continue;
-		/* Until a close is made, which may be cancelled, this loop may know the descriptor. */
+		/* A close that asks may still be cancelled. Until it is made, this loop may know the descriptor. */
 		__atomic_store_n(&group->known[fd], question ? fds->member : 0, __ATOMIC_RELAXED);
 		if (known != fds->member)
 			asked += group->tell(group, fds->member, known, (int)fd, question);

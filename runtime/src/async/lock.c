@@ -23,7 +23,10 @@ uint64_t cosy_clock(void)
 {
 	struct timespec now;
 
-	/* ThreadSanitizer sees that libc writes; it does not see which colour had this place of the stack before. */
+	/*
+	 * For ThreadSanitizer, colours are fibers on the stack of their worker. It would see that libc's
+	 * function writes there, and report a race with an earlier colour. It does not see the kernel write.
+	 */
 	if (tsan_is_used())
 		cosy_sys(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0);
 	else

@@ -92,7 +92,7 @@ void cosy_loops_each(void (*use)(struct cosy_loop *loop, void *arg), void *arg)
 		return;
 	cosy_lock(&list->lock);
 	for (loop = list->first; loop; loop = next) {
-		/* Meanwhile it stays in the list. */
+		/* While it is pinned, it stays in the list. */
 		loop->sharing.pins++;
 		cosy_unlock(&list->lock);
 		use(loop, arg);
@@ -123,7 +123,7 @@ int cosy_loop_own(const struct cosy_loop *loop, int fd)
 	return loop->mark ? cosy_descriptor_mark(fd, loop->mark) : 0;
 }
 
-/* A counter that is full is readable, too. */
+/* Wake a thread that waits for epoll. If the counter is full the write fails, but then it is readable. */
 void cosy_loop_alert(const struct cosy_loop *loop)
 {
 	const uint64_t one = 1;

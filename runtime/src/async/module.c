@@ -82,7 +82,7 @@ static bool create_page(struct cosy_loop *loop)
 	if (page == MAP_FAILED)
 		return false;
 	cosy_page_use(&m->page, page, create.page_size);
-	/* Sockets wait in its ring. */
+	/* Without the ring, sockets would wait in epoll. */
 	if (!(page->features & COSY_ASYNC_RING))
 		return false;
 	m->features = page->features;
@@ -112,7 +112,7 @@ int cosy_module_poll(const struct cosy_loop *loop)
 			      (long)&event, 0, 0);
 }
 
-/* Pass the map of used descriptors, or that it is incomplete. */
+/* Give the module the map of used descriptors, or 0 if the map is incomplete. */
 static void tell_used_descriptors(struct cosy_loop *loop)
 {
 	struct cosy_async_page *page = loop->module.page.shared;
@@ -340,9 +340,9 @@ static bool execute_page(struct cosy_loop *loop)
 	unsigned int n = 0;
 
 	/*
-	 * Continue if the module has returned early, because there may be no other event. The limits
-	 * are for compounds that do not end. A signal can end each entry, so there may be as many as
-	 * compounds that are continued.
+	 * Continue if the module has returned early, because there may be no other event. The limits end
+	 * this for compounds that do not end. A signal can end each entry, so entries are limited only
+	 * while they continue no compound.
 	 */
 	do {
 		last = m->resumed;
@@ -380,7 +380,7 @@ uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until)
 	cosy_lock(&loop->lock);
 	loop->ring.up_to_date = false;
 	if (executed_page(loop, entered)) {
-		/* A thread whose time is over executes what signals have left. */
+		/* If a signal has ended the entry early, a thread whose time is over enters again. */
 		m->up_to_date = !m->page.shared->more;
 		return (uint32_t)entered;
 	}
@@ -596,7 +596,7 @@ void cosy_module_recall(struct cosy_loop *loop, bool waits, bool recall)
 	if (!m->page.shared || recall == !!(m->page.shared->recall & bit))
 		return;
 	__atomic_store_n(&m->page.shared->recall, m->page.shared->recall ^ bit, __ATOMIC_RELEASE);
-	/* Threads that wait in the module have to leave; if this fails, give the module up. */
+	/* Threads that wait in the module have to leave. If this fails, do without the module. */
 	if (recall && m->fd >= 0 &&
 	    enter_by(m->fd, COSY_ASYNC_WORK | COSY_ASYNC_CANCEL) != COSY_ASYNC_ENTERED)
 		module_lost(loop);

@@ -51,7 +51,7 @@ COSY_EXPORT int cosy_buffer_return(struct cosy_loop *loop, void *buffer)
 static uint32_t take_slot(struct cosy_loop *loop, struct cosy_async *op, uint64_t fd)
 {
 	struct cosy_receive *receive = (struct cosy_receive *)op;
-	/* The byte is received to where the address of the buffer will be. */
+	/* The byte is received into the member that will have the address of the buffer. */
 	const uint64_t args[6] = { fd, (uintptr_t)&receive->buffer, 1, MSG_PEEK };
 	uint32_t slot = cosy_page_take(loop, op, COSY_HOW_RECEIVE, SYS_recvfrom, args);
 
@@ -90,7 +90,7 @@ static int64_t receive_now(struct cosy_loop *loop, struct cosy_receive *receive,
 	return result;
 }
 
-/* The same after something was peeked at. @peeked: the result of that. */
+/* The same after a peek. @peeked: its result. */
 static int64_t receive_peeked(struct cosy_loop *loop, struct cosy_receive *receive, uint64_t fd,
 			      int64_t peeked)
 {

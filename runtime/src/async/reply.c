@@ -45,7 +45,7 @@ static uint32_t take_slots(struct cosy_loop *loop, struct cosy_async *op, const 
 	uint32_t second = cosy_page_take(loop, op, COSY_HOW_RECEIVE, SYS_recvfrom, receive);
 	uint32_t first = cosy_page_take(loop, op, COSY_HOW_SEND, SYS_sendto, send);
 
-	/* What is cancelled is the send. */
+	/* While the send is pending, cosy_cancel() finds only its slot. */
 	loop->slots.all[second].state = COSY_SLOT_RESERVED;
 	loop->slots.all[second].cpu = on;
 	loop->slots.all[first].receive = second;
@@ -69,7 +69,7 @@ void cosy_reply_submit(struct cosy_loop *loop, struct cosy_async *op, const uint
 	}
 	slot = task ? cosy_page_take_again(loop, op, COSY_HOW_SEND, SYS_sendto, send) :
 		      take_slots(loop, op, send, receive);
-	/* At once, as in cosy_page_submit_again(). */
+	/* Begin at once, as cosy_page_submit_again() does. */
 	if (sent)
 		cosy_start_sent(loop, slot, (uint32_t)sent);
 	else

@@ -5,8 +5,8 @@
  *
  * The ring takes calls that never wait; calls that get the status of a file, open it for reading, read
  * it from the cache and close it; and those that receive, accept and send with usual flags, also for
- * read() and write() of streams. What the module cannot make it gives back; then it is submitted to the
- * loop's page like any other call.
+ * read() and write() of streams. The module gives back a call that it cannot make. That call is then
+ * submitted to the loop's page like any other.
  *
  * Order: while an operation on a descriptor is in the loop's page, later ones for the same direction
  * are submitted there, too. Before one is submitted there, those in the ring are moved to the page.
@@ -107,7 +107,7 @@ static struct cosy_async *op_of(uint64_t op)
 /* Free the place of an operation that is in the ring no longer; NULL: of a receive without one. */
 static COSY_ALWAYS_INLINE void free_place(struct cosy_loop *loop, const struct cosy_async *op)
 {
-	/* A branch takes fewer instructions than to compute what changes. */
+	/* A branch takes fewer instructions than computing which of the two changes. */
 	if (COSY_UNLIKELY(op && op->slot & COSY_RING_OF_TASK))
 		loop->ring.of_tasks--;
 	else
@@ -164,8 +164,8 @@ static bool is_quiet(const struct cosy_submit_entry *entry)
 }
 
 /*
- * The module does nothing for an entry, whose operation is elsewhere. Its place stays in use until the
- * module has taken it.
+ * Empty an entry, whose operation was moved: the module then does nothing for it. Its place stays in use
+ * until the module has taken it.
  */
 static void empty_entry(struct cosy_loop *loop, struct cosy_submit_entry *entry, bool receives)
 {
@@ -295,7 +295,7 @@ static COSY_NOINLINE void take_given(struct cosy_loop *loop)
 	struct cosy_submit_entry given[COSY_RING_MAX];
 	uint32_t n = page->ngiven;
 
-	/* A close may enter the ring again. */
+	/* Copy the entries, because a close may enter the ring again, which overwrites them. */
 	memcpy(given, page->given, n * sizeof(*given));
 	page->ngiven = 0;
 	loop->ring.takes_given = true;
@@ -347,7 +347,7 @@ void cosy_ring_yield(struct cosy_loop *loop, enum cosy_how how, long nr, uint64_
 		/* The ring receives from sockets only. */
 		if (d && d->kind != COSY_KIND_UNKNOWN && d->kind != COSY_KIND_SOCKET)
 			return;
-		/* The receive that waits was submitted first. */
+		/* A receive that waits in the module was submitted before those in the ring, so it is moved first. */
 		if (forget_fd(loop, COSY_ASYNC_CANCEL_FD, (uint32_t)fd))
 			take_given(loop);
 		else
@@ -407,7 +407,7 @@ static COSY_ALWAYS_INLINE void note_entered(struct cosy_loop *loop)
 	}
 }
 
-/* The same for an entry after which functions are continued. What has completed is a batch of them. */
+/* The same for an entry after which functions are continued. The completed operations are one batch. */
 static COSY_ALWAYS_INLINE void note_batch(struct cosy_loop *loop)
 {
 	uint32_t n;
@@ -437,7 +437,10 @@ void cosy_ring_make(struct cosy_loop *loop)
 		note_batch(loop);
 		if (ring->page->ngiven) {
 			take_given(loop);
-			/* Probably it cannot make the others: each would take a look at all of them. */
+			/*
+			 * The module probably cannot make the others either, and each entry that gives one back
+			 * searches all of them.
+			 */
 			if (given++ == MAX_GIVEN)
 				move_receives(loop, ANY_FD);
 		}
@@ -567,7 +570,7 @@ static void complete_cancelled(struct cosy_loop *loop, struct cosy_async *op)
 		return;
 	}
 	op->slot = COSY_SUBMIT_RING | COSY_RING_CANCELLED | (op->slot & COSY_RING_OF_TASK);
-	/* Only its own result is needed until it is delivered. */
+	/* Until it is delivered, its result is not needed, and links the cancelled operations. */
 	op->result = (int64_t)(uintptr_t)loop->ring.cancelled;
 	loop->ring.cancelled = op;
 }
@@ -585,7 +588,7 @@ static bool is_uncollected(const struct cosy_loop *loop, const struct cosy_async
 	return false;
 }
 
-/* Return true for a close() of a function, which would not repeat it. */
+/* Return true for a close() of a COSY_ASYNC function. It must be made: the function would not repeat it. */
 static bool closes_for_function(const struct cosy_submit_entry *entry)
 {
 	return entry->nr == SYS_close && entry->op && op_of(entry->op)->slot & COSY_RING_OF_TASK;
@@ -616,8 +619,8 @@ static int cancel_untaken_op(struct cosy_loop *loop, struct cosy_async *op, bool
 }
 
 /*
- * Cancel a call that waits in the module. It is made only by a thread that enters, and takes the entry
- * that cancels it before any such call is made. So it is complete here, without entering.
+ * Cancel a call that waits in the module, by an entry in the ring. The module takes that entry before it
+ * makes any call that has waited. So the operation is complete here, without entering the module.
  */
 static int cancel_in_module(struct cosy_loop *loop, struct cosy_async *op, bool receives)
 {
@@ -630,7 +633,7 @@ static int cancel_in_module(struct cosy_loop *loop, struct cosy_async *op, bool 
 	cosy_submit_write(s, &s->calls[s->calls_tail++ & s->mask], NULL, 0,
 			  receives ? COSY_RING_CANCEL : COSY_RING_CANCEL_SEND, 2,
 			  op->slot & (COSY_SUBMIT_MAX_FD - 1), (uintptr_t)op, 0, 0, 0, 0);
-	/* Before the operation can be freed: whatever ends the wait has to read the entry. */
+	/* Publish it before the operation can be freed: whatever ends the wait has to read the entry. */
 	__atomic_store_n(&loop->ring.page->calls_tail, s->calls_tail, __ATOMIC_RELEASE);
 	loop->ring.untracked_calls++;
 	loop->ring.moved++;
@@ -677,7 +680,7 @@ static int cancel_untaken(struct cosy_loop *loop, uint32_t first, uint32_t last,
 	struct cosy_submit_entry *entry;
 	int cancelled = 0;
 
-	/* First, because that ends the sends of replies. */
+	/* Receives first: cancelling one also empties the send of its reply. */
 	for (uint32_t i = page->receives_head; i != s->receives_tail; i++) {
 		entry = &s->receives[i & s->mask];
 		if (!is_to_cancel(entry, first, last, all))
@@ -779,7 +782,7 @@ static COSY_NOINLINE void rescue_all(struct cosy_loop *loop)
 	struct cosy_submit *s = loop->ring.submit;
 
 	count_entries(loop);
-	/* A close makes what comes before it. */
+	/* Keep a close from entering the ring for the entries before it. */
 	ring->takes_given = true;
 	for (uint32_t i = ring->page->calls_head; i != s->calls_tail; i++)
 		rescue_entry(loop, &s->calls[i & s->mask], false);
@@ -831,8 +834,8 @@ void cosy_ring_take(struct cosy_loop *loop)
 }
 
 /*
- * Return true if the module has nothing but compounds that wait, which functions have left behind that
- * are now to run natively. The thread that has the ring watches the loop's descriptor for them.
+ * Return true if the module has only compounds that wait. Their functions run natively from now on. The
+ * thread that has the ring watches the loop's descriptor in the module for these compounds.
  */
 static bool compounds_rest(const struct cosy_loop *loop)
 {
@@ -845,8 +848,8 @@ static bool compounds_rest(const struct cosy_loop *loop)
 }
 
 /*
- * Return true if no operation in the ring has to come after an entry of the loop's page: these belong
- * to functions that run or are in the ring, or wait for connections, events and times.
+ * Return true if no operation in the ring has to come after an entry of the loop's page. Then all entries
+ * of the page belong to functions that run or are in the ring, or wait for connections, events and times.
  */
 static bool page_rests(const struct cosy_loop *loop)
 {
@@ -955,8 +958,8 @@ static COSY_ALWAYS_INLINE struct cosy_submit_entry *only_call(const struct cosy_
 }
 
 /*
- * Count a call that the thread makes itself. Return false if what others wait for has to be looked at
- * before, from time to time.
+ * Count a call that the thread makes itself. Return false from time to time: then the thread first enters
+ * the module for calls that wait.
  */
 static COSY_ALWAYS_INLINE bool is_own_turn(struct cosy_loop *loop)
 {
@@ -973,7 +976,7 @@ static COSY_ALWAYS_INLINE struct cosy_submit_entry *entry_for_here(struct cosy_l
 	if (!entry || !is_own_turn(loop))
 		return NULL;
 	if (entry->nr == SYS_sendto) {
-		/* One that waits in the module, or has waited there, comes first, or must not be attempted. */
+		/* A send that waits in the module comes first. One that has waited there must not be attempted. */
 		if (COSY_UNLIKELY(entry->flags) || COSY_UNLIKELY(loop->ring.page->sending))
 			return NULL;
 	} else if (cosy_how(entry->nr) != COSY_HOW_DIRECT) {
@@ -1065,8 +1068,8 @@ static bool is_for_module(const struct cosy_loop *loop)
 }
 
 /*
- * Let the module make the call of an operation, for which is_for_module(). Ends the use of the ring.
- * Return false if the operation completes later.
+ * Let the module make the call of an operation, for which is_for_module() is true. Ends the use of the
+ * ring. Return false if the operation completes later.
  */
 static bool make_in_module(struct cosy_loop *loop, struct cosy_async *op, int64_t *result)
 {
@@ -1085,7 +1088,7 @@ static bool make_in_module(struct cosy_loop *loop, struct cosy_async *op, int64_
 		cosy_loop_leave(loop);
 		return false;
 	}
-	/* Calls are made first. */
+	/* The module makes the call before any receive, so its completion comes first. */
 	if (ring->done_head == cosy_index_load(&ring->page->done_tail) || op_of(done->op) != op) {
 		cosy_submit_end(s);
 		return false;
@@ -1264,7 +1267,7 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 			break;
 		}
 		loop->ring.own_calls = 0;
-		/* Quiet calls end, and nothing would wake the thread. */
+		/* Do not sleep for quiet calls only: when they end, nothing wakes the thread. */
 		ret = enter_to_wait(loop, COSY_WAIT_MAX - *delivered,
 				    min && cosy_ring_outstanding(loop) != s->quiet, until);
 		if (COSY_UNLIKELY(!was_entered(ret)))

@@ -84,7 +84,7 @@ long cosy_fd_control(int epoll, int op, int fd, struct epoll_event *event)
 {
 	const uint64_t args[6] = { (uint64_t)epoll, (uint64_t)op, (uint64_t)fd, (uintptr_t)event };
 
-	/* In the share of the descriptor, which takes an epoll of the process. */
+	/* A call in the share of the descriptor takes an epoll descriptor of the process. */
 	return cosy_is_of_share(fd) ? cosy_call_in_share(cosy_share_of((uint32_t)fd), SYS_epoll_ctl, args) :
 				      cosy_sys_args(SYS_epoll_ctl, args);
 }

@@ -27,7 +27,7 @@
 /* In nanoseconds: see try_later(). */
 #define TRIES_AFTER	1000000u
 
-/* How an entry goes on; each of these can lead to each other one. */
+/* The next step of an entry. These functions call each other. */
 static void finish(struct cosy_loop *loop, uint32_t slot, int64_t result);
 static void start_attempt(struct cosy_loop *loop, uint32_t slot);
 static void start_waiting(struct cosy_loop *loop, uint32_t slot);
@@ -41,7 +41,7 @@ static void call_here(struct cosy_loop *loop, uint32_t slot)
 	cosy_thread_args(loop, slot, args);
 	loop->info.entries++;
 	result = cosy_slot_call(&loop->slots.all[slot], loop->page.entries[slot].nr, args);
-	/* As after a thread's close(), what has waited again has to be cancelled. */
+	/* As after a thread's close(), entries have to be cancelled that have begun to wait meanwhile. */
 	if (loop->slots.all[slot].how == COSY_HOW_CLOSE)
 		cosy_thread_made(loop, slot, result);
 	else
@@ -66,13 +66,13 @@ static void call_by_thread(struct cosy_loop *loop, uint32_t slot, bool disk)
 		finish(loop, slot, err);
 }
 
-/* Return true if a short count can be continued. Other calls are not tried on disks. */
+/* Return true if the call can continue after a short count. Other calls on disks are not attempted. */
 static bool one_buffer(uint32_t nr)
 {
 	return nr == SYS_read || nr == SYS_pread64;
 }
 
-/* Return true if a blocking write() goes on until all is written. Other files take what one call takes. */
+/* Return true if a blocking write() goes on until all is written. On other files, it may return less. */
 static bool writes_all(int fd, const struct cosy_descriptor *d)
 {
 	switch (d->kind) {
@@ -179,7 +179,7 @@ static bool needs_thread(const struct cosy_loop *loop, uint32_t slot,
 	}
 }
 
-/* Return how an entry begins for which needs_thread(). What fails at once need not be ready. */
+/* Return how an entry begins for which needs_thread() is true. A call that fails at once does not wait. */
 static enum cosy_beginning beginning_for_thread(const struct cosy_loop *loop, uint32_t slot,
 					   const struct cosy_descriptor *d)
 {
@@ -327,9 +327,9 @@ static void start_waiting(struct cosy_loop *loop, uint32_t slot)
 	if (!err)
 		return;
 	/*
-	 * A poll is repeated, see cosy_start_again(). The descriptor was closed; or the file cannot be polled. Other
-	 * errors are those of epoll: it has no memory, or a limit is reached. A thread would wait there as well,
-	 * but there are few, and their calls cannot be cancelled.
+	 * A poll is repeated, see cosy_start_again(). EBADF: the descriptor was closed. EPERM: the file cannot be
+	 * polled. Other errors are those of epoll: it has no memory, or a limit is reached. Then the call is
+	 * repeated. A thread could wait instead, but there are few, and their calls cannot be cancelled.
 	 */
 	if (s->list == COSY_LIST_POLL)
 		try_later(loop, slot);
@@ -568,7 +568,7 @@ void cosy_start_again(struct cosy_loop *loop, uint32_t slot)
 		poll.events = POLLOUT;
 		break;
 	}
-	/* These are attempted without an event; others may wait if they are made. */
+	/* These are attempted without an event. Other calls could block, so their descriptor is polled first. */
 	if (!s->connecting && (s->how == COSY_HOW_SEND || s->how == COSY_HOW_CONNECT || s->how == COSY_HOW_SIGNAL))
 		cosy_start_ready(loop, slot, 0);
 	else if (cosy_fd_poll(&poll))
@@ -737,7 +737,7 @@ static bool unordered_on_disk(struct cosy_loop *loop, uint32_t slot)
 
 	if (!cosy_has_offset(nr))
 		return false;
-	/* With no byte the kernel asks the file system, which may wait, and not with RWF_NOWAIT. */
+	/* For 0 bytes, pread() asks the file system, which may wait. With RWF_NOWAIT the kernel does not ask it. */
 	if (one_buffer(nr) && loop->page.entries[slot].args[2])
 		start_attempt(loop, slot);
 	else
@@ -776,7 +776,7 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 		cosy_descriptor_learned(&loop->fds, fd);
 	}
 	s->fd = fd;
-	/* With RWF_NOWAIT, the kernel does not ask the file. */
+	/* For 0 bytes, the kernel asks the file only without RWF_NOWAIT. */
 	if (d->kind == COSY_KIND_NOWAIT && one_buffer(entry->nr) && !entry->args[2])
 		s->polled = true;
 	if (d->kind == COSY_KIND_DISK && unordered_on_disk(loop, slot))
@@ -986,7 +986,7 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 		return;
 	}
 	if (cosy_asks_not_to_wait(entry)) {
-		/* That call waits, so this one would, too. */
+		/* The earlier call waits, so this one would have to wait, too. */
 		if (would_overtake(loop, slot))
 			finish(loop, slot, -EAGAIN);
 		else
@@ -1037,7 +1037,7 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 	case COSY_HOW_NOWAIT:
 	case COSY_HOW_REFUSED:
 	case COSY_HOW_COMPOUND:
-		/* Also open(), which seldom waits: the threads for other calls may all wait. */
+		/* Also open(), which seldom waits for long: the threads of the other pool may all be waiting. */
 		call_by_thread(loop, slot, true);
 		break;
 	}

@@ -160,8 +160,8 @@ uint32_t cosy_page_take(struct cosy_loop *loop, struct cosy_async *op, enum cosy
 }
 
 /*
- * Note that not only the ring uses a descriptor, before a call is submitted to the page: to close it has
- * to end that call, also if a thread makes it.
+ * Note that not only the ring uses a descriptor, because a call is about to be submitted to the page. A
+ * close has to end that call, also if a thread makes it.
  */
 static void leave_ring(const struct cosy_loop *loop, long nr, uint64_t fd)
 {
@@ -242,7 +242,7 @@ bool cosy_page_precedes(const struct cosy_loop *loop, enum cosy_how how, long nr
 	return d && list != COSY_LIST_NONE && d->head[list] != COSY_NO_SLOT;
 }
 
-/* Find out of which kind a file is: the ring takes read() and write() of streams, and read() of files. */
+/* Find out the kind of a file: the ring takes read() and write() of streams, and read() of files. */
 static void learn_kind(struct cosy_loop *loop, int fd)
 {
 	struct cosy_descriptor *d = cosy_descriptor(&loop->fds, fd);

@@ -161,8 +161,8 @@ COSY_EXPORT void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0,
 }
 
 /*
- * Submit a reply to the ring if this thread has it, and the function does not choose before the receive
- * how to go on.
+ * Submit a reply to the ring if this thread has it. Return false also if the function asks, before the
+ * receive, whether its next part runs as a compound.
  */
 static bool submit_reply(struct cosy_task *task, const uint64_t send[6], const uint64_t receive[6])
 {
@@ -378,7 +378,7 @@ static COSY_ALWAYS_INLINE void run_task(struct cosy_task *task, int *error)
 static void call_done(struct cosy_async *call)
 {
 	struct cosy_task *task = task_of(call);
-	/* Until this function returns, no other thread runs what it runs. */
+	/* No other thread resumes the function before this returns, so the address of errno stays valid. */
 	int *error = &errno;
 
 	if (COSY_UNLIKELY(task->region != NULL)) {
@@ -501,7 +501,7 @@ uint32_t cosy_task_slot(const struct cosy_async *call)
 COSY_EXPORT void cosy_task_functions(struct cosy_task_function *functions,
 				     size_t count)
 {
-	/* Wrappers of sanitizers are replaced, too: they would block the thread. */
+	/* Wrappers of sanitizers are not foreign: their calls would block the thread, so they are replaced, too. */
 	for (size_t i = 0; i < count; i++)
 		functions[i].foreign =
 			!cosy_library_contains(functions[i].name,

@@ -157,7 +157,7 @@ static void wait_for_work(struct cosy_caller *caller)
 	struct cosy_loop *loop = pool->loop;
 
 	if (cosy_module_has(loop, COSY_MODULE_THREADS)) {
-		/* No entry is queued that they would have to leave for. */
+		/* No entry is queued, so the threads need not leave the module. */
 		cosy_module_recall(loop, pool == &loop->threads.waits, false);
 		work_in_module(caller);
 		return;

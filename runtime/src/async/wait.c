@@ -531,7 +531,7 @@ static COSY_ALWAYS_INLINE int wait_or_enter(struct cosy_loop *loop, unsigned int
 		if (loop->has_ring && cosy_submit_begin(loop->ring.submit)) {
 			if (min || !loop->ring.others)
 				return cosy_ring_wait(loop, min, until, stops, delivered);
-			/* Events are to be delivered that have happened, also for others. */
+			/* A call that does not wait also delivers events for entries outside the ring. */
 			cosy_submit_end(loop->ring.submit);
 		}
 		err = lock_to_wait(loop);
@@ -631,7 +631,7 @@ COSY_EXPORT int cosy_wait(struct cosy_loop *loop, unsigned int min,
 {
 	if (!min)
 		return wait_in_turn(loop, 0, 0, cosy_loop_stops(loop));
-	/* A child has no map of the ring, which no thread has there. */
+	/* In a child no thread has the ring, which is not mapped there. */
 	if (min != 1 || timeout || !loop->has_ring || !cosy_submit_begin(loop->ring.submit))
 		return wait_for_some(loop, min, timeout);
 	switch (cosy_ring_make_only(loop)) {
