@@ -9,7 +9,7 @@
 #include "device/message.h"
 #include "team/team.h"
 
-/* A worker keeps so many structures of calls. */
+/* Maximum number of free structures for calls that a worker keeps. */
 #define MAX_CALLS	256u
 
 static uint64_t milliseconds(void)
@@ -25,7 +25,7 @@ static struct team_call *new_call(void)
 	struct cosy_worker *self = cosy_worker_self;
 	struct team_call *call;
 
-	/* Structures of two workers are never in one line. */
+	/* Structures of two workers are never in one cache line. */
 	if (!self || !self->calls)
 		return aligned_alloc(TEAM_LINE, sizeof(*call));
 	call = self->calls;
@@ -92,7 +92,7 @@ static bool is_overloaded(const struct cosy_team *team)
 	return added - ran > team->options.max_queued;
 }
 
-/* @queued: when, or 0 if calls have no maximum age */
+/* Fill in the structure of a call. @queued: the time now, or 0 if calls have no maximum age. */
 static inline void set_call(struct team_call *call, uint64_t colour, void (*fn)(void *arg), void *arg,
 			    void (*drop)(void *arg), uint64_t queued)
 {
@@ -105,7 +105,7 @@ static inline void set_call(struct team_call *call, uint64_t colour, void (*fn)(
 	call->queued = queued;
 }
 
-/* With arguments, not in a structure, so that a call with a few of them costs little. */
+/* Queue a call. Its parts are arguments and not in a structure, so that a call with a few of them costs little. */
 static inline int queue_call(struct cosy_team *team, uint64_t colour, void (*fn)(void *arg),
 			     void *arg, void (*drop)(void *arg), int priority)
 {

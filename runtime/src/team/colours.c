@@ -15,7 +15,7 @@
 #define MAX_IDLE	2u
 /* Maximum number of callbacks of a colour that run before others do, and before the worker polls its loop. */
 #define TURN		16u
-/* In cycles: if turns take longer, it is one callback. */
+/* In cycles: if turns take longer on average, a turn is one callback. */
 #define LONG_TURN	100000u
 
 static void append(struct team_list *list, struct cosy_coloured *coloured)
@@ -104,7 +104,7 @@ static struct team_colour *find(struct cosy_team *team, struct team_bucket *buck
 	return colour;
 }
 
-/* The colour is used: it is no longer one of those that are remembered. Under the bucket's lock. */
+/* Count a colour, which is used, no longer as one that is only remembered. Under the bucket's lock. */
 static void recall(struct team_bucket *bucket, struct team_colour *colour)
 {
 	bucket->idle -= colour->counted;
@@ -112,9 +112,9 @@ static void recall(struct team_bucket *bucket, struct team_colour *colour)
 }
 
 /*
- * Remember a colour that may have become idle and unused, or free it if its bucket has several of
- * these. Under the bucket's lock. ThreadSanitizer could not distinguish another colour at the same
- * address from it.
+ * If a colour is idle and unused, remember it, or free it if its bucket remembers MAX_IDLE already. Under
+ * the bucket's lock. For ThreadSanitizer none is freed: it could not distinguish the next colour at the
+ * same address.
  */
 static void remember(struct team_bucket *bucket, struct team_colour *colour)
 {
@@ -189,8 +189,8 @@ static void attract(const struct cosy_team *team, struct team_colour *colour)
 }
 
 /*
- * Add a callback to a colour, and release the bucket's lock. Before the lock is released, the callback
- * is counted: it must not have run before.
+ * Add a callback to a colour, and release the bucket's lock. The callback is counted before that, because
+ * it can run as soon as the lock is released.
  */
 static void add_locked(struct cosy_team *team, struct team_bucket *bucket,
 		       struct team_colour *colour, struct cosy_coloured *coloured,
@@ -247,16 +247,16 @@ void team_complete(struct cosy_team *team, struct team_colour *colour, enum team
 	if (link == TEAM_LINK_NONE) {
 		colour = team_lock_colour(team, coloured->colour);
 	} else {
-		/* The operation has kept it, so that it need not be searched. */
+		/* The operation refers to the colour, so that it was not freed, and need not be searched. */
 		team_lock(&bucket->lock);
 		team_use(colour, link, -1);
 	}
-	/* For cosy_team_cancel(): from here on its loop does not know it. */
+	/* This tells cosy_team_cancel() that the loop does not have the operation any more. */
 	coloured->op.slot = UINT32_MAX;
 	add_locked(team, bucket, colour, coloured, 1);
 }
 
-/* Move later callbacks to the local ones. If there are none, make the colour idle: false. */
+/* Move the shared callbacks to the local ones. If there are none, make the colour idle, and return false. */
 static bool refill(struct team_colour *colour)
 {
 	struct team_bucket *bucket = bucket_of(colour->team, colour->number);
@@ -275,7 +275,7 @@ static bool refill(struct team_colour *colour)
 	return has_more;
 }
 
-/* For ThreadSanitizer: end a colour's callbacks, which a thread in cosy_team_wait() comes after. */
+/* Tell ThreadSanitizer that a colour's callbacks end, before a thread returns from cosy_team_wait(). */
 static void leave_fiber(struct cosy_worker *worker, struct team_colour *colour, void *own)
 {
 	tsan_release(worker->team);

@@ -110,7 +110,10 @@ static void prepare(struct cosy_coloured *coloured)
 	team_unlock_colour(colour);
 }
 
-/* A function has a colour, and its calls are operations of this worker's loop, as long as it exists. */
+/*
+ * Let the colour of a function stay on this worker as long as the function exists: its calls are operations
+ * of this worker's loop.
+ */
 static void hold(struct cosy_coloured *coloured)
 {
 	struct cosy_worker *self = cosy_worker_self;
@@ -145,14 +148,14 @@ static void call_done(void *coloured)
 
 void team_run_callback(struct cosy_worker *worker, struct cosy_coloured *coloured)
 {
-	/* What others have closed is forgotten before the program can use its number again here. */
+	/* Forget descriptors that others have closed, before the callback can use their numbers again. */
 	if (COSY_UNLIKELY(team_get(&worker->cancels) != NULL))
 		team_make_cancels(worker);
 	tsan_acquire(coloured);
 	if (coloured->op.done)
 		refer(coloured, worker->team, TEAM_LINK_NONE, 0);
 	tsan_call(worker->current->fiber, &worker->current->stack, call_done, coloured);
-	/* What the callback has queued was counted before. */
+	/* Count the callback after those that it has queued: is_quiet() depends on that. */
 	team_release(&worker->ran, worker->ran + 1);
 }
 
@@ -182,7 +185,7 @@ COSY_EXPORT void cosy_team_rejected(struct cosy_coloured *op)
 	team = colour->team;
 	team_lock_colour(team, colour->number);
 	team_use(colour, link, -1);
-	/* It may be freed. */
+	/* This may free the colour. */
 	team_unlock_colour(colour);
 	refer(op, team, TEAM_LINK_NONE, 0);
 }
@@ -203,8 +206,9 @@ COSY_EXPORT void cosy_team_stay(bool stay)
 }
 
 /*
- * Send a request to another worker. An operation exists, because its colour is locked. A worker without a
- * thread needs no other request: it forgets all descriptors when it starts. Return false for such a one.
+ * Send a request to another worker. An operation to cancel exists, because the caller has locked its
+ * colour. Return false if the request is for a descriptor, and the worker has no thread: it forgets all
+ * descriptors when it starts again.
  */
 static bool send_request(struct cosy_worker *worker, struct team_cancel *cancel)
 {
@@ -233,10 +237,10 @@ static bool tell_closed(struct cosy_worker *worker, struct cosy_worker *asker, i
 	/* A worker that has never had a thread has no loop. */
 	if (!team_acquire(&worker->loop))
 		return false;
-	/* Nothing has to be cancelled there, and the worker may run a callback for long. */
+	/* If nothing has to be cancelled there, need no answer: the worker may run a callback for long. */
 	if (!cosy_loop_is_used(worker->loop))
 		question = NULL;
-	/* The worker would do so later, when the number may refer to another file. */
+	/* Remove it from epoll now: the worker would do so later, when the number may refer to another file. */
 	if (!question)
 		cosy_descriptor_leave(&worker->loop->fds, fd);
 	cancel = malloc(sizeof(*cancel));

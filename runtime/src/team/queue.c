@@ -3,8 +3,8 @@
  * queue.c - the queues of workers, stealing from them, and waking workers.
  *
  * Waking a worker and moving a colour to another CPU costs some microseconds. So a worker is woken
- * only if the queue holds more work than that, by the time that the last turns took. That estimate
- * fails when a callback takes much longer than those before. Therefore one idle worker, the lookout,
+ * only if the queue holds more work than that. The work is estimated from the time that the last turns
+ * took, which fails for a callback that takes much longer. Therefore one idle worker, the lookout,
  * looks at all queues every millisecond as long as any worker is awake.
  */
 #include "team/team.h"
@@ -12,9 +12,9 @@
 /* In cycles: less work in a queue than that is not worth waking a worker, or stealing. */
 #define WORTH_WAKING	50000u
 #define WORTH_STEALING	2000u
-/* A thief takes at most so many colours at once. */
+/* Maximum number of colours that a thief takes at once. */
 #define MAX_STOLEN	64u
-/* Every such colour comes from the lowest level that has any. */
+/* One in this number of colours is taken from the lowest level that has any. */
 #define LOW_EVERY	61u
 
 static void add_last(struct team_queue *queue, struct team_colour *colour)
@@ -60,12 +60,12 @@ bool team_worker_wake(struct cosy_worker *worker)
 	    !__atomic_exchange_n(&worker->asleep, 0, __ATOMIC_ACQ_REL))
 		return false;
 	__atomic_fetch_sub(&worker->team->asleep, 1, __ATOMIC_RELAXED);
-	/* A worker that delivers completions while it waits does not have to be woken by itself. */
+	/* If it is this worker, it delivers completions while it waits, and need not be woken. */
 	if (worker == self)
 		return true;
 	if (self)
 		team_count(&self->woken);
-	/* It sleeps for the futex, or it is in the loop; if it leaves that, it finds @asleep changed. */
+	/* It sleeps for the futex, or in its loop. If it leaves the loop meanwhile, it finds @asleep changed. */
 	if (team_acquire(&worker->drained))
 		team_wake(&worker->asleep);
 	else
@@ -116,7 +116,7 @@ void team_pass_lookout(struct cosy_team *team)
 		ask_for_lookout(team);
 }
 
-/* After a colour was added to a queue whose worker is awake: wake another one if that gains. */
+/* Wake another worker, if that gains, after a colour was added to the queue of a worker that is awake. */
 static void wake_for(struct cosy_team *team, const struct cosy_worker *worker)
 {
 	if (team_get(&worker->queue.count) > 1 && work_of(worker) > WORTH_WAKING)
@@ -125,7 +125,7 @@ static void wake_for(struct cosy_team *team, const struct cosy_worker *worker)
 		ask_for_lookout(team);
 }
 
-/* Return the worker for a colour whose worker does not take any more. */
+/* Return the worker for a colour whose worker takes no more colours. */
 static struct cosy_worker *other_worker(struct cosy_team *team, const struct team_colour *colour)
 {
 	return team->workers[colour->number % team_acquire(&team->options.workers)];
@@ -299,7 +299,7 @@ struct team_colour *team_queue_steal(struct cosy_worker *worker)
 
 		if (victim == worker || !steal_from(victim, worker))
 			continue;
-		/* There may be enough for a third one. */
+		/* There may be enough work for a third worker. */
 		if (team_get(&team->asleep))
 			wake_for(team, worker);
 		return team_queue_take(worker);

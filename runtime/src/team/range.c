@@ -24,7 +24,7 @@
 #define DEFAULT_COUNT	1024u
 #define HUGE_SIZE	(2u << 20)
 #define MAX_BYTES	((size_t)1 << 46)
-/* A worker keeps so many ranges; it gives further ones to all. */
+/* Maximum number of free ranges that a worker keeps. It frees further ones to the list of all threads. */
 #define MAX_KEPT	32u
 /* Since Linux 5.14. */
 #ifndef MADV_POPULATE_WRITE
@@ -88,7 +88,7 @@ static int read_options(struct cosy_ranges_options *known,
 	return 0;
 }
 
-/* Let a range have memory. */
+/* Populate the pages of a range. */
 static int populate(const struct cosy_range *range)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -140,7 +140,7 @@ static struct cosy_range *new_range(struct cosy_ranges *ranges)
 	range->start = ranges->memory + ranges->slack + (size_t)(range - ranges->all) * range->size;
 	if (!ranges->bytes || !populate(range))
 		return range;
-	/* It is populated when it is used, or not at all. */
+	/* Keep the range for later. Its pages are populated when they are used, if there is memory then. */
 	cosy_range_free(ranges, range);
 	return NULL;
 }
@@ -214,7 +214,7 @@ static struct cosy_range *take_from(struct ranges_list *list)
 	return range;
 }
 
-/* What other workers keep: moving it takes less time than to populate another one. */
+/* Take a range that another worker keeps. Moving it takes less time than populating another one. */
 static struct cosy_range *take_from_others(struct cosy_ranges *ranges)
 {
 	const uint32_t users = team_get(&ranges->users);

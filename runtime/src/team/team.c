@@ -32,7 +32,7 @@ struct allowed {
 static void read_allowed(struct allowed *allowed)
 {
 	memset(allowed, 0, sizeof(*allowed));
-	/* It fails if the kernel was built for more. */
+	/* The call fails if the kernel was built for more CPUs. */
 	if (cosy_sys(SYS_sched_getaffinity, 0, sizeof(allowed->mask), (long)allowed->mask) < 0)
 		return;
 	for (unsigned int i = 0; i < TEAM_MAX_CPUS / 64; i++)
@@ -54,7 +54,7 @@ static int choose_cpu(const struct allowed *allowed, uint32_t index)
 	return -1;
 }
 
-/* @loop: set to those of the loops. */
+/* Read the program's options. @loop: set to the options of the loops. Return 0 or -errno. */
 static int read_options(struct cosy_team_options *known, struct cosy_loop_options *loop,
 			const struct cosy_team_options *options)
 {
@@ -91,7 +91,7 @@ static struct cosy_worker *new_worker(struct cosy_team *team, uint32_t index)
 	worker->shown = &team->shown->worker[index];
 	worker->average = UNKNOWN_TURN;
 	worker->random = team->random ? team->random + index : index;
-	/* Until it has a thread. */
+	/* The state of a worker without a thread. */
 	worker->state = TEAM_ENDS;
 	return worker;
 }
@@ -134,7 +134,7 @@ static int start_worker(struct cosy_worker *worker, const struct allowed *allowe
 	return err;
 }
 
-/* Let there be a worker with this number that takes colours. */
+/* Let the worker with this number take colours. Create it, or start its thread, if it has none. */
 static int enlist(struct cosy_team *team, uint32_t index, const struct allowed *allowed)
 {
 	struct cosy_worker *worker = team->workers[index];
@@ -197,7 +197,7 @@ static int set_workers(struct cosy_team *team, uint32_t count)
 	return err;
 }
 
-/* What a child finds cleared. */
+/* Map a flag that a child finds cleared. Return NULL without memory. */
 static const int *make_alive(void)
 {
 	const size_t size = 4096;

@@ -24,16 +24,16 @@
 
 COSY_TLS __thread struct cosy_worker *cosy_worker_self;
 
-/* So many turns are run before the loop is looked at. */
+/* Number of turns that are run before the loop is polled. */
 #define POLL_EVERY	64u
 /* In nanoseconds: how often the lookout looks. */
 #define LOOK_EVERY	1000000u
-/* In cycles: after such turns the loop is looked at, too. */
+/* In cycles: after a turn that takes longer, the loop is polled, too. */
 #define LONG_SINCE_POLL	100000u
 
-/* After so many turns a worker judges whether it gains to share work: a power of two. */
+/* Number of turns after which a worker judges whether sharing the work gains: a power of two. */
 #define JUDGE_EVERY	64u
-/* It does not if one of so many callbacks uses a line that another worker has written. */
+/* Sharing does not gain if one in this number of callbacks uses a line that another worker has written. */
 #define MANY_SHARED	8u
 /* In cycles */
 #define MIN_PAUSE	2000000u
@@ -41,7 +41,7 @@ COSY_TLS __thread struct cosy_worker *cosy_worker_self;
 
 static void fence(const struct cosy_team *team)
 {
-	/* Who sets @alone has membarrier(2) order the memory of the workers. */
+	/* The thread that sets @alone calls membarrier(2), which orders the memory of the workers. */
 	if (team->fenced)
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	else
@@ -118,7 +118,7 @@ static bool is_outstanding(struct cosy_worker *worker)
 }
 
 /*
- * Judge whether it gains that several workers share the work. If callbacks are short, and many use
+ * Judge whether sharing the work among several workers gains. If callbacks are short, and many use
  * lines that others have written, one worker alone is faster: this one does not steal for a while. It
  * tries again, because the program may do something else then.
  */
@@ -214,13 +214,13 @@ static void sleep_now(struct cosy_worker *worker)
 		if ((ret && ret != -EBADF) || !team_get(&worker->asleep))
 			return;
 		/*
-		 * It was woken some time ago, or nothing is outstanding; or the program has closed the
-		 * loop's descriptors, and nothing completes any more.
+		 * The wait has delivered nothing, because the worker was woken before, or because nothing is
+		 * outstanding. Or the program has closed the loop's descriptors, and nothing completes.
 		 */
 		if (!ret && is_outstanding(worker))
 			return;
 		worker->uses_loop = false;
-		/* That was the last reason to stay. */
+		/* The operations were the last reason not to end. */
 		if (worker->obeyed == TEAM_RETIRES)
 			return;
 	}
@@ -230,7 +230,7 @@ static void sleep_now(struct cosy_worker *worker)
 	team_set(&worker->drained, 0);
 }
 
-/* There is nothing to do. */
+/* Sleep, because there is nothing to do. */
 static void idle(struct cosy_worker *worker)
 {
 	struct cosy_team *team = worker->team;
@@ -246,7 +246,7 @@ static void idle(struct cosy_worker *worker)
 		sleep_now(worker);
 	if (__atomic_exchange_n(&worker->asleep, 0, __ATOMIC_ACQUIRE))
 		__atomic_fetch_sub(&team->asleep, 1, __ATOMIC_RELAXED);
-	/* It may have been woken for that. */
+	/* It may have been woken to become the lookout. */
 	look_out(worker, TEAM_LOOKOUT_ASKED);
 	if (worker->is_lookout)
 		team_show_queues(team);
@@ -254,13 +254,13 @@ static void idle(struct cosy_worker *worker)
 	team_show_awake(worker, worker->cycles);
 }
 
-/* Give away what can be. Return true if the thread ends. */
+/* Give away all colours that need not stay. Return true if the thread ends. */
 static bool retire(struct cosy_worker *worker)
 {
 	uint32_t state = TEAM_RETIRES;
 	bool ends = false;
 
-	/* If it is the lookout, or was asked to be it just now, another worker is. */
+	/* If it is the lookout, or was just asked to become it, let another worker be. */
 	if (worker->is_lookout || team_get(&worker->team->lookout) == TEAM_LOOKOUT_ASKED)
 		team_pass_lookout(worker->team);
 	worker->is_lookout = false;
@@ -316,7 +316,7 @@ static void bind_to_cpu(const struct cosy_worker *worker)
 	if (worker->cpu < 0)
 		return;
 	mask[worker->cpu / 64] = 1ul << worker->cpu % 64;
-	/* If it was taken away meanwhile, the worker runs anywhere. */
+	/* If the CPU was taken away meanwhile, the worker runs anywhere. */
 	cosy_sys(SYS_sched_setaffinity, 0, sizeof(mask), (long)mask);
 }
 
@@ -327,7 +327,7 @@ void *team_worker_main(void *arg)
 	cosy_worker_self = worker;
 	cosy_thread_colours = &team_operations;
 	bind_to_cpu(worker);
-	/* If it had a thread before, nothing has told it since what others have closed. */
+	/* After the end of an earlier thread, the worker was not told what others have closed. */
 	cosy_fds_forget_all(worker->loop);
 	worker->shown->thread = (int32_t)cosy_sys(SYS_gettid, 0, 0, 0);
 	worker->cycles = team_cycles();
@@ -386,7 +386,7 @@ COSY_EXPORT struct cosy_loop *cosy_team_loop(void)
 	/* The callback may have opened a descriptor with the number of one that another worker has closed. */
 	if (COSY_UNLIKELY(team_get(&self->cancels) != NULL))
 		team_make_cancels(self);
-	/* Operations without a colour do not count as those of colour 0, so it stays for good. */
+	/* Operations without a colour do not refer to colour 0, so the colour stays on this worker for good. */
 	if (self->current && !self->current->number)
 		self->current->at_loop = true;
 	return self->loop;
