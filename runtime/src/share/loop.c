@@ -2,9 +2,9 @@
 /*
  * loop.c - shares whose descriptors are used by operations and functions of loops.
  *
- * An operation names a descriptor, and no share. So the shares of the process are found by the number
- * that their descriptors have. A call holds its share: another thread may destroy that meanwhile. The
- * number is free again after that.
+ * An operation names a descriptor, and no share. So a call finds its share by the number that the
+ * descriptors of the share have. It holds the share, because another thread may destroy that meanwhile.
+ * The number is free again after the last call.
  */
 #include <errno.h>
 
@@ -50,7 +50,7 @@ static struct cosy_share *hold(uint32_t fd)
 			return NULL;
 	} while (!__atomic_compare_exchange_n(&l->users, &users, users + 1, true, __ATOMIC_ACQUIRE,
 					      __ATOMIC_RELAXED));
-	/* Callbacks that have made and used the share are not ordered with the loop's thread otherwise. */
+	/* ThreadSanitizer sees no other order between callbacks that have used the share and this thread. */
 	tsan_acquire(l);
 	return l->share;
 }
@@ -135,10 +135,10 @@ void share_unlist(struct cosy_share *share)
 {
 	struct listed *l = &all_listed[share->id];
 
-	/* Also removes them from the epolls, for which a call has to find the share. */
+	/* This also removes the descriptors from epolls, by calls that have to find the share: before ENDS. */
 	cosy_loops_each(cancel_in, share);
 	__atomic_fetch_or(&l->users, ENDS, __ATOMIC_RELAXED);
-	/* What has begun meanwhile. */
+	/* Cancel what has begun before ENDS was set. */
 	cosy_loops_each(cancel_in, share);
 	share_end(share, __atomic_load_n(&l->users, __ATOMIC_ACQUIRE) != (1 | ENDS));
 	release(share);

@@ -111,7 +111,10 @@ static long move_pair_in(struct cosy_share *share, int *fds)
 	return first < 0 ? first : second;
 }
 
-/* Close a descriptor that has no place in the table of the process. They see a close() of its number there. */
+/*
+ * Close a descriptor for which the table of the process has no place. Tracers, filters and audit rules see a
+ * close() of the share's number, which the kernel refuses.
+ */
 static long close_without_place(struct cosy_share *share, int fd)
 {
 	const long ret = cosy_sys(SYS_close, fd, 0, 0);
@@ -145,7 +148,7 @@ static long call_outside(struct cosy_share *share, const struct share_kind *kind
 		given[i] = (uint64_t)ret;
 		copied |= 1u << i;
 	}
-	/* Before the call: it would have accepted a connection, for example, that is lost then. */
+	/* Check this before the call. After it, a connection that it has accepted, for example, would be lost. */
 	if (ret >= 0 && made && cosy_share_count_in_module(share) + made > share->max)
 		ret = -EMFILE;
 	if (ret >= 0) {

@@ -74,7 +74,7 @@ static int make_table(struct cosy_share *share)
 			  cosy_options().executor == COSY_EXECUTOR_NATIVE;
 	int err;
 
-	/* Numbers are given in turn, also to other processes. */
+	/* The module gives numbers in turn, also to other processes. So the next one may be free here. */
 	for (unsigned int i = 0; i <= COSY_SHARE_ID_MASK; i++) {
 		err = here ? -ENODEV : cosy_share_in_module(share);
 		if (err == -ENODEV)
@@ -146,7 +146,7 @@ COSY_EXPORT void cosy_share_destroy(struct cosy_share *share)
 	if (is_own(share)) {
 		share_unlist(share);
 	} else {
-		/* Loops are not in a child, nor threads that use the share. */
+		/* In a child there are no loops, and no threads that use the share. */
 		share_unlist_in_child(share);
 		share_end(share, false);
 		share_free(share);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * user.c - shares whose tables are here, and whose files are in the process's table.
+ * user.c - shares whose tables are in this library, and whose files are in the process's table.
  *
- * A call uses an ordinary descriptor. It must stay that of the file until the call has returned, also
- * if another thread closes the descriptor of the share meanwhile: otherwise the call could get
- * another file of the program. So the last one that uses it closes it.
+ * A call uses an ordinary descriptor. That must refer to the file until the call has returned, also if
+ * another thread closes the descriptor of the share meanwhile. Otherwise the call could get another file
+ * of the program. So the last user closes the ordinary descriptor.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ static long put_file(struct share_file *file)
 	return ret;
 }
 
-/* @forked: no call uses them any more, whatever their counts say. */
+/* Put all files of a table. @forked: no call of the child uses them, whatever their counts say. */
 static void close_files(struct share_file **files, uint32_t n, bool forked)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -449,13 +449,13 @@ int cosy_share_install_here(struct cosy_share *share, int fd, int flags)
 	file = get_file(share, fd);
 	if (!file)
 		return -EBADF;
-	/* Another number: calls may use the file, and the lowest one is expected. */
+	/* Duplicate it: calls may still use the old number, and the program expects the lowest free one. */
 	ret = cosy_sys(SYS_fcntl, file->fd, flags ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
 	if (ret >= 0 && !take_file(share, fd, file)) {
 		cosy_sys(SYS_close, ret, 0, 0);
 		ret = -EBADF;
 	} else if (ret >= 0) {
-		/* The reference of the table. */
+		/* Put the reference of the table. */
 		put_file(file);
 	}
 	put_file(file);
