@@ -115,6 +115,8 @@ protected:
     }
     Options.MemorySanitizer =
         CI.getLangOpts().Sanitize.has(clang::SanitizerKind::Memory);
+    // It would not see what the module writes, such as a struct stat.
+    Options.Auto &= !Options.MemorySanitizer;
     // Any linker can link objects that contain both bitcode and machine code.
     Options.Defer = WantsLinkStep && CG.PrepareForLTO && !CG.FatLTO;
     if (Options.Defer) {

@@ -65,6 +65,7 @@ private:
   void inlineInto(const Region &R);
   void describeBody(const Region &R, ArrayRef<PrivateLocal> Locals,
                     BodyDescription &D) const;
+  bool staysNativeForSanitizer(const Function &Host) const;
   void explainSanitizer(const Marked &E);
   void explainNatives(const Marked &E);
 
@@ -109,6 +110,13 @@ static Region regionOf(const Marked &E) {
   return R;
 }
 
+/// \returns true if MemorySanitizer must see what \p Host initializes. Also what
+/// functions with no_sanitize write becomes initialized.
+bool ModuleRegions::staysNativeForSanitizer(const Function &Host) const {
+  return Options.MemorySanitizer ||
+         Host.hasFnAttribute(Attribute::SanitizeMemory);
+}
+
 void ModuleRegions::explainSanitizer(const Marked &E) {
   remark<OptimizationRemarkMissed>(
       regionOf(E), E.Loc, "Sanitizer", [&](auto &Rem) {
@@ -143,10 +151,7 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
                     "a function that the region calls");
     return;
   }
-  // Also what functions with no_sanitize write becomes initialized.
-  if ((Options.MemorySanitizer ||
-       E.Host->hasFnAttribute(Attribute::SanitizeMemory)) &&
-      !E.Options.countsRuns()) {
+  if (staysNativeForSanitizer(*E.Host) && !E.Options.countsRuns()) {
     explainSanitizer(E);
     return;
   }
@@ -315,7 +320,7 @@ void ModuleRegions::compileAsync(Function &Host) {
   if (!markersOf(Host, StartMarker).empty())
     return compileRegions(Host);
   Marked E;
-  if (!findAsyncParts(Host, E))
+  if (staysNativeForSanitizer(Host) || !findAsyncParts(Host, E))
     return;
   beginFunction(Host);
   for (const Marked::Beginning &B : E.Beginnings)
