@@ -187,7 +187,7 @@ static __always_inline long cosy_call_made(struct cosy_coroutine *co,
 {
 	if (!receives && result > 0 && (u64)result < regs->dx) {
 		co->sent += result;
-		/* There may still be room, and then no event comes: make it check again. */
+		/* Room may be left, and then no event comes: let the wait check for room again. */
 		WRITE_ONCE(co->parked.events, 0);
 		result = -EAGAIN;
 	}
@@ -364,7 +364,7 @@ static __always_inline long cosy_call_end(struct cosy_coroutine *co,
 
 /*
  * Return true for recvfrom() and sendto() without an address and rare flags, if the call has sent
- * nothing yet, does not fail, and is not a send that has waited. Rare are the flags to which
+ * nothing yet, was not cancelled, and is not a send that has waited. Rare are the flags to which
  * cosy_call_try() pays attention; the comment at COSY_RING_RECEIVE_UNUSUAL says why other lists
  * differ.
  */

@@ -221,7 +221,7 @@ static int cosy_coroutine_leave(struct cosy_loop *loop,
 	u32 index = co->parked.index;
 	bool written;
 
-	/* The call may have begun before it was watched. Then @waits is still set. */
+	/* If the call has begun before the thread was watched, @waits is still set. */
 	status = cosy_coroutine_end_call(co, st, status);
 	cosy_fast_leave(&st->env, false);
 	co->left = true;

@@ -474,7 +474,7 @@ static void cosy_loop_give_back(struct cosy_loop *loop)
 		if (i & 0xff)
 			continue;
 		cond_resched();
-		/* The process needs nothing any more. It may close as many copies as it had. */
+		/* A killed process needs no entry any more, and may close many copies in turn. */
 		if (fatal_signal_pending(current) && task_tgid(current) == loop->pid)
 			break;
 	}
@@ -539,7 +539,7 @@ void cosy_loop_unlock(struct cosy_loop *loop)
 		/* The loop ends: fatal signals stop a process that closes again and again. */
 	} while (unlikely(READ_ONCE(loop->closed)) &&
 		 !fatal_signal_pending(current) && cosy_loop_lock(loop));
-	/* Events wake no thread while one has entered: do it now. */
+	/* Events wake no thread while one has entered: wake threads now. */
 	if (!list_empty(&loop->ready))
 		cosy_loop_tell(loop, 0);
 }

@@ -54,7 +54,7 @@ static void cosy_page_init(struct cosy_loop *loop)
 	loop->done = (void *)loop->submitted + ring;
 }
 
-/* For this number of entries at once. */
+/* Number of entries that are charged at once. */
 #define COSY_LOOP_PAYS	64u
 
 /**
@@ -62,8 +62,8 @@ static void cosy_page_init(struct cosy_loop *loop)
  * @loop:  the loop, entered
  * @index: index of the entry
  *
- * What was charged stays until the loop is freed. A process that uses the entry with the lowest
- * free index pays for as many as are in use at once.
+ * The charge stays until the loop is freed. A process that always uses the free entry with the
+ * lowest index pays only for as many entries as are in use at the same time.
  *
  * Return: false if the user may not have more memory.
  */
@@ -212,7 +212,7 @@ static int cosy_loop_mmap(struct file *file, struct vm_area_struct *vma)
 		return cosy_ring_mmap(loop, vma);
 	if (vma->vm_pgoff || !cosy_mappable_fits(vma, loop->size))
 		return -EINVAL;
-	/* The process has a descriptor: those closed before were others. */
+	/* The process still has a descriptor: those that were closed before were others. */
 	cosy_works_begin(loop);
 	return cosy_mappable_map(&loop->memory, vma);
 }

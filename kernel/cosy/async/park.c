@@ -91,7 +91,7 @@ bool cosy_parked_add(struct cosy_parked *parked, unsigned int mode, int flags)
 		trace_wake(loop->id, parked->index);
 	}
 	/*
-	 * Only the first in the list wakes anybody. Later pollers see that the list is not
+	 * Only the first in the list wakes a thread. Later pollers see that the list is not
 	 * empty, and a thread that has entered checks the list after it has left.
 	 */
 	smp_mb();
@@ -266,7 +266,7 @@ void cosy_parked_unqueue(struct cosy_parked *parked)
 	cosy_target_put(&parked->target);
 }
 
-/* Move to the end of the file's queue. If that is long by now, it keeps its place. */
+/* Move to the end of the file's queue. If the queue is too long by now, keep the place. */
 static void cosy_parked_requeue(struct cosy_parked *parked)
 {
 	const unsigned int max = READ_ONCE(max_waiters);
@@ -584,7 +584,7 @@ struct cosy_parked *cosy_parked_next(struct cosy_loop *loop)
 }
 
 /**
- * cosy_parked_again() - add to the ready list, as an event does, without waking anybody
+ * cosy_parked_again() - add to the ready list, as an event does, without waking a thread
  * @parked: what waits
  */
 void cosy_parked_again(struct cosy_parked *parked)

@@ -3,8 +3,8 @@
  * ring.c - executes the ring of a loop, see <linux/cosy_ring.h>.
  *
  * The thread that has entered the loop owns the ring. The process can write to the page at any
- * time: each word of an entry is read once, places are masked, and what is needed later is kept
- * here.
+ * time. So each word of an entry is read once, indices are masked, and the kernel keeps its own
+ * copy of what it needs later.
  */
 #include <linux/build_bug.h>
 #include <linux/errno.h>
@@ -32,10 +32,13 @@
 #include "run/run.h"
 #include "trace/cosy_trace.h"
 
-/* Calls are made first, but after this number of entries into the loop receives are not delayed. */
+/* Calls are made before receives, which they delay in at most this number of entries in a row. */
 #define COSY_RING_DELAYS	4
 
-/* How a call is made: GIVEN; PLAIN + n, with n arguments; the others do not block. */
+/*
+ * How a call is made. GIVEN: by the process; PLAIN + n: by the system call, with n arguments; the
+ * others: without blocking.
+ */
 enum {
 	COSY_RING_GIVEN,
 	COSY_RING_PLAIN,
@@ -248,7 +251,7 @@ static void cosy_ring_cancel(struct cosy_ring *ring, const struct cosy_ring_entr
 
 	waiter = nr == COSY_RING_CANCEL ? cosy_receiver_of(ring, READ_ONCE(entry->args[0])) :
 					  cosy_ring_find_send(ring, op);
-	/* One that receives stays in the queue, where it ignores events. */
+	/* A waiter that receives stays in the queue, where it ignores events. */
 	if (waiter && waiter->waits && waiter->op == op)
 		cosy_waiter_end(waiter);
 }
@@ -371,7 +374,7 @@ cosy_ring_send(struct cosy_ring *ring, const struct cosy_ring_entry *entry, u64 
 
 	cosy_ring_transfer_args(regs, entry);
 	/*
-	 * After one that waits, those for its socket have to wait, too. A size from 2^31 on is
+	 * If a send waits, later sends on its socket have to wait, too. A size from 2^31 on is
 	 * never sent, and may be equal to an error.
 	 */
 	if (unlikely(ring->nsending) || unlikely(flags & COSY_RING_WAITED) ||
@@ -456,7 +459,7 @@ static noinline bool cosy_ring_give_call(struct cosy_ring *ring, struct cosy_rin
 {
 	if (end == COSY_WAIT_WAITS)
 		return true;
-	/* Those behind it may be for the same socket. */
+	/* Later calls may be for the same socket. */
 	*goes_on = end == COSY_WAIT_ALONE;
 	if (end == COSY_WAIT_LINKED_FAILED) {
 		cosy_ring_give(ring, run, __NR_sendto, result, op, regs);
@@ -491,7 +494,7 @@ static __always_inline void cosy_ring_no_args(struct pt_regs *regs)
 
 /*
  * Execute an entry that is no call, or that is given back. Return false if it is a close, which
- * must not overtake a call that was given back: those behind it may be for the same descriptor.
+ * must not overtake a call that was given back: later calls may be for the same descriptor.
  */
 static bool cosy_ring_other_call(struct cosy_ring *ring, struct cosy_ring_run *run,
 				 const struct cosy_ring_entry *entry, u32 nr, u64 op)
@@ -504,11 +507,11 @@ static bool cosy_ring_other_call(struct cosy_ring *ring, struct cosy_ring_run *r
 	return nr >= COSY_RING_CALLS;
 }
 
-/* Return up to where calls from @head to @tail can be made without a look at the room of @run. */
+/* Return the end of the calls, from @head to @tail, that can be made before @run has no room. */
 static __always_inline u32 cosy_ring_stop(const struct cosy_ring *ring,
 					  const struct cosy_ring_run *run, u32 head, u32 tail)
 {
-	/* A call takes the room of one. The last one may take that of two, and looks for it. */
+	/* A call takes room for one entry. The last one may need room for two, and checks that. */
 	return cosy_run_has_room(ring, run, 1) ?
 		       head + min(tail - head, run->end - ring->done_tail) : head;
 }
@@ -525,14 +528,14 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 	const struct cosy_ring_entry *entry;
 	const u32 begin = ring->calls_head;
 	u32 head = begin, stop, nr, sent;
-	/* Smaller numbers are calls that are made here: all, until one was given back. */
+	/* Calls with smaller numbers are made without a check: all, until one was given back. */
 	u32 made = COSY_RING_CALLS;
 	enum cosy_wait_end end;
 	bool goes_on = true, watched;
 	s64 result, ended;
 	u64 op;
 
-	/* Entries that do not complete take no room, and the process chooses their number. */
+	/* Entries that do not complete take no room, so limit them, too. */
 	if (tail - head > COSY_LOOP_CALLS)
 		tail = head + COSY_LOOP_CALLS;
 	stop = cosy_ring_stop(ring, run, head, tail);
@@ -542,7 +545,7 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 		nr = READ_ONCE(entry->nr);
 		op = READ_ONCE(entry->op);
 		cosy_ring_trace_submit(ring, op, nr);
-		/* It must not close the file of a call that was given back, and is not made yet. */
+		/* It must not close the file of a call that was given back and is not made yet. */
 		if (unlikely(nr >= made) && (nr >= COSY_RING_CALLS || cosy_call_closes(nr))) {
 			goes_on = cosy_ring_other_call(ring, run, entry, nr, op);
 			if (run->given)
@@ -552,7 +555,7 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 			head++;
 			break;
 		}
-		/* Also on a mispredicted path. */
+		/* This limits the index also on a mispredicted path. */
 		nr &= COSY_RING_CALLS - 1;
 		/* Whatever makes the call: where the branch history is cleared, it is an index. */
 		regs.orig_ax = nr;
@@ -612,7 +615,7 @@ static __always_inline struct cosy_waiter *cosy_waiter_next(struct cosy_ring *ri
 	}
 	waiter = llist_entry(node, struct cosy_waiter, node);
 	WRITE_ONCE(ring->left, node->next);
-	/* Before the state of the socket is read: a later event adds it again. */
+	/* Clear it before the state of the socket is read: a later event adds the waiter again. */
 	smp_store_mb(waiter->fired, false);
 	return waiter;
 }
@@ -663,7 +666,7 @@ static bool cosy_ring_execute_fired(struct cosy_ring *ring, struct cosy_ring_run
 	return true;
 }
 
-/* Execute an entry among the receives that is none. */
+/* Execute an entry in the ring of receives that is not a receive. */
 static noinline void cosy_ring_other_receive(struct cosy_ring *ring, struct cosy_ring_run *run,
 					     const struct cosy_ring_entry *entry, u32 nr, u64 op)
 {
@@ -709,8 +712,9 @@ static __always_inline bool cosy_ring_comes_later(const struct cosy_ring *ring, 
 }
 
 /*
- * Make receives, in their order, until one waits although the thread does not sleep: the others
- * have probably nothing to receive either. Return false if the thread has to leave.
+ * Make receives in their order. If one waits, stop if the thread does not sleep, because something
+ * has completed: the other receives probably have to wait, too. Return false if the thread has to
+ * leave.
  */
 static __always_inline bool cosy_ring_execute_receives(struct cosy_ring *ring,
 						       struct cosy_ring_run *run)
@@ -731,7 +735,7 @@ static __always_inline bool cosy_ring_execute_receives(struct cosy_ring *ring,
 		return true;
 	if (tail - head > COSY_LOOP_CALLS)
 		tail = head + COSY_LOOP_CALLS;
-	/* A second receive gives back two. */
+	/* The second receive of a descriptor gives back two entries. */
 	for (; head != tail && goes_on && cosy_run_has_room(ring, run, 2); head++) {
 		entry = &ring->receives[head & ring->mask];
 		nr = READ_ONCE(entry->nr);
@@ -769,7 +773,7 @@ static __always_inline bool cosy_ring_execute_receives(struct cosy_ring *ring,
 			cosy_ring_give_waiter(ring, run, cosy_receiver_of(ring, (u32)regs.di), 0);
 			fallthrough;
 		default:
-			/* Those behind it may be for the same socket. */
+			/* Later receives may be for the same socket. */
 			cosy_ring_give(ring, run, nr, 0, op, &regs);
 			goes_on = false;
 		}
@@ -785,9 +789,9 @@ out:
 }
 
 /*
- * Cancel calls whose CANCEL is behind calls that are not made yet. They have been completed by
- * the process, and must not be made. Ends early if the process is killed, with @stops also at other
- * signals: then it returns false, and has to be called again.
+ * Cancel calls whose CANCEL comes after calls that are not made yet. The process has completed the
+ * cancelled calls, so they must not be made. Ends early if the process is killed, with @stops also
+ * at other signals: then it returns false, and has to be called again.
  */
 static bool cosy_ring_cancel_early(struct cosy_ring *ring, u32 tail, bool stops)
 {
@@ -807,17 +811,17 @@ static bool cosy_ring_cancel_early(struct cosy_ring *ring, u32 tail, bool stops)
 		if (nr != COSY_RING_CANCEL && nr != COSY_RING_CANCEL_SEND)
 			continue;
 		cosy_ring_cancel(ring, entry, nr);
-		/* The operation may wait again when this is reached. */
+		/* When this entry is reached, another call of the operation may wait. */
 		WRITE_ONCE(entry->op, 0);
 		WRITE_ONCE(entry->nr, COSY_RING_NOP);
-		/* What is cancelled is no CANCEL any more. */
+		/* The next call of this function skips the entries that are no CANCEL any more. */
 		if (stops && signal_pending(current))
 			return false;
 	}
 	return true;
 }
 
-/* Calls come first. If they have delayed receives often, leave room for some: at least for two. */
+/* Execute calls that have delayed receives too often. Leave room for receives: at least for two. */
 static noinline bool cosy_ring_execute_delayed(struct cosy_ring *ring, struct cosy_ring_run *run,
 					       u32 tail)
 {
@@ -836,7 +840,10 @@ static noinline bool cosy_ring_execute_delayed(struct cosy_ring *ring, struct co
 	return cosy_ring_execute_receives(ring, run) && cosy_ring_execute_fired(ring, run);
 }
 
-/* Execute what is in the rings, and has had an event. Return false if the thread has to leave. */
+/*
+ * Execute the entries of the rings, and calls whose sockets have had events. Return false if the
+ * thread has to leave.
+ */
 static __always_inline bool cosy_ring_execute_all(struct cosy_ring *ring,
 						  struct cosy_ring_run *run)
 {

@@ -73,7 +73,7 @@ void cosy_loop_show(struct seq_file *to, struct file *file)
 	if (ring) {
 		submitted += READ_ONCE(ring->calls_head) + READ_ONCE(ring->receives_head);
 		completed += READ_ONCE(ring->done_tail);
-		/* Written in place. It need not be exact. */
+		/* A thread that has entered changes it without a lock. It need not be exact. */
 		pending += data_race(ring->waiting);
 	}
 

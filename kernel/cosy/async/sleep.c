@@ -144,8 +144,8 @@ static __always_inline bool cosy_was_kicked(bool *kicked)
 }
 
 /*
- * Return true if there is something for the thread. It has entered to execute that, or has to
- * return.
+ * Return true if there is work for the thread. It has entered to execute the work, or has to return
+ * to user mode.
  */
 static __always_inline bool cosy_sleep_has_work(struct cosy_loop *loop, struct cosy_ring *ring)
 {
@@ -214,7 +214,7 @@ static __always_inline bool cosy_sleep_leaves(struct cosy_loop *loop, struct cos
 	       atomic_read(&loop->waiters) || cosy_loop_is_lost(loop);
 }
 
-/* Return the time at which @ns, a time to sleep from now on, is over, in @at; NULL: never. */
+/* Set @at to the end of a sleep of @ns that begins now. Return @at, or NULL if it never ends. */
 static __always_inline ktime_t *cosy_sleep_end(u64 ns, ktime_t *at)
 {
 	if (ns >= COSY_ASYNC_FOR_EVER)

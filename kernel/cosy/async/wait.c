@@ -4,8 +4,8 @@
  *
  * A ring keeps a struct cosy_waiter for each descriptor and direction for which a call has waited.
  * It is in the wait queue of the socket, and holds the socket's inode, which contains the queue,
- * but not the file. Of one descriptor and direction one call waits: if there are two, the process
- * gets both, in their order.
+ * but not the file. At most one call waits for a descriptor and direction. If a second one would
+ * have to wait, the process gets both, in their order.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -30,10 +30,10 @@
 #include "limit/limit.h"
 #include "trace/cosy_trace.h"
 
-/* Receives that did not have to wait, until the waiter leaves the queue. */
+/* Number of receives in a row that need not wait, after which the waiter leaves the queue. */
 #define COSY_WAITER_UNUSED	4
 
-/* In place of a result, which it cannot be: there is no buffer to receive into. */
+/* There is no buffer to receive into. No call has this result. */
 #define COSY_NO_BUFFER		(-MAX_ERRNO)
 
 /* Calls on other descriptors do not wait here. */
@@ -44,7 +44,7 @@ static void cosy_waiter_tell(struct cosy_ring *ring, int flags)
 {
 	struct cosy_loop *loop = ring->loop;
 
-	/* It exists: while this function runs, interrupts are off, and RCU keeps the task. */
+	/* The sleeping task exists: interrupts are off in this function, so RCU keeps the task. */
 	if (READ_ONCE(ring->asleep))
 		default_wake_function(&ring->sleeper, TASK_INTERRUPTIBLE, flags, NULL);
 	else if (unlikely(READ_ONCE(loop->sleeper)) || wq_has_sleeper(&loop->wait))
@@ -62,7 +62,7 @@ static __always_inline int cosy_waiter_event(struct wait_queue_entry *wait, int 
 	    READ_ONCE(waiter->fired))
 		return 0;
 	WRITE_ONCE(waiter->fired, true);
-	/* A full barrier. Only the first in the list wakes anybody. */
+	/* A full barrier. Only the first in the list wakes a thread. */
 	if (llist_add(&waiter->node, &waiter->ring->fired))
 		cosy_waiter_tell(waiter->ring, flags);
 	return 1;
@@ -96,7 +96,8 @@ static void cosy_waiter_unqueue(struct cosy_waiter *waiter)
  * @ring: the ring, entered; or NULL
  * @fd:   the descriptor
  *
- * The compound would otherwise let the ring have the input first, for which no call may wait.
+ * A compound lets other waiters in the queue have the input first. It must not let a waiter have it
+ * for which no call waits.
  */
 void cosy_waiter_step_aside(struct cosy_ring *ring, u64 fd)
 {
@@ -107,7 +108,7 @@ void cosy_waiter_step_aside(struct cosy_ring *ring, u64 fd)
 }
 
 /**
- * cosy_waiter_forget() - keep nothing of the socket any more
+ * cosy_waiter_forget() - leave the wait queue of the socket, and drop the reference to the socket
  * @waiter: no call waits
  *
  * May sleep.
@@ -194,7 +195,7 @@ static noinline struct cosy_waiter *cosy_waiter_new(struct cosy_ring *ring, u64 
 	return waiter;
 }
 
-/* A receive is made that need not wait. After some of these each event would be for nothing. */
+/* Count a receive that need not wait. After some of these, events wake threads for nothing. */
 static __always_inline void cosy_waiter_is_unused(struct cosy_waiter *waiter)
 {
 	if (waiter && waiter->queued && waiter->unused++ >= COSY_WAITER_UNUSED)
@@ -207,7 +208,7 @@ static u8 cosy_waiter_flags(bool sends)
 	return sends ? COSY_WAIT_OUT : COSY_WAIT_IN;
 }
 
-/* Let a waiter be that of another socket. Return false if calls cannot wait for it. */
+/* Let a waiter wait for another socket. Return false if calls cannot wait for that. */
 static bool cosy_waiter_retarget(struct cosy_waiter *waiter, struct file *file)
 {
 	struct cosy_target target;
@@ -222,8 +223,8 @@ static bool cosy_waiter_retarget(struct cosy_waiter *waiter, struct file *file)
 }
 
 /*
- * Get what the ring keeps for a descriptor, as of now. @waiter: what it keeps, or NULL. Return NULL
- * if a call cannot wait for the file.
+ * Return the waiter of a descriptor, for the socket to which the descriptor now refers. @waiter:
+ * the waiter so far, or NULL. Return NULL if a call cannot wait for the file.
  */
 static noinline struct cosy_waiter *cosy_waiter_get(struct cosy_ring *ring,
 						    struct cosy_waiter *waiter, u32 fd,
@@ -253,7 +254,10 @@ void cosy_waiter_end(struct cosy_waiter *waiter)
 	}
 }
 
-/* Others that wait for the same socket get the event first. Return false if there are too many. */
+/*
+ * Add a waiter to the end of its queue, so that others in the queue get the event first. Return
+ * false if there are too many.
+ */
 static bool cosy_waiter_queue(struct cosy_waiter *waiter)
 {
 	wait_queue_head_t *queue = waiter->target.queue;
@@ -281,7 +285,7 @@ static noinline long cosy_receive_into(struct cosy_ring *ring, struct file *file
 	long result;
 	u32 number;
 
-	/* A socket that listens fails at once: the process finds out. */
+	/* A receive from a listening socket fails at once: the process has to make it. */
 	if (!n || n > ring->mask + 1 || !size || size > INT_MAX)
 		return !cosy_socket_may_ask(socket) || cosy_park_has_input(file) ?
 			       COSY_NO_BUFFER : -EAGAIN;
@@ -355,7 +359,7 @@ cosy_waiter_wait(struct cosy_waiter *waiter, struct file *file, struct socket *s
 	if (((!nr || nr == COSY_WAITER_BUFFER) && likely(cosy_socket_is_idle(socket))) ||
 	    !cosy_park_has_input(file))
 		return COSY_WAIT_WAITS;
-	/* Once is enough: an event from here on adds it to the list. */
+	/* One attempt is enough: an event from here on adds the waiter to the list. */
 	if (nr == COSY_WAITER_BUFFER)
 		*result = cosy_receive_into(waiter->ring, file, socket);
 	else
@@ -376,7 +380,7 @@ static __always_inline bool cosy_receive_may_wait(const struct pt_regs *regs,
 	       cosy_socket_may_ask(socket);
 }
 
-/* Return true if calls that do not wait fail with -EAGAIN, although others end. */
+/* Return true if a call that waits ends, although a call that does not wait fails with -EAGAIN. */
 static bool cosy_receive_is_futile(u32 nr, struct file *file, const struct socket *socket)
 {
 	if (nr == __NR_accept || nr == __NR_accept4)
@@ -510,8 +514,8 @@ put:
 }
 
 /*
- * Let a send wait that has failed with -EAGAIN. It is made again after an event, or now if there is
- * room, or none will ever be.
+ * Let a send wait that has failed with -EAGAIN. It is made again after an event, or soon if there
+ * is room already, or the socket is shut down.
  */
 static noinline enum cosy_wait_end cosy_send_waits(struct cosy_ring *ring, struct file *file,
 						   const struct socket *socket, u32 nr,
@@ -665,7 +669,7 @@ cosy_receive_fired(const struct cosy_waiter *waiter, struct file *file, struct s
  * @result: set to the result with COSY_WAIT_MADE
  * @sent:   set to the number of bytes that were sent with COSY_WAIT_GIVEN
  *
- * Return: how it has ended. It still waits, in any case.
+ * Return: how it has ended. In any case, the waiter still waits.
  */
 enum cosy_wait_end cosy_waiter_fired(struct cosy_waiter *waiter, const struct pt_regs *regs,
 				     s64 *result, u32 *sent)

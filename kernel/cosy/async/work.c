@@ -131,7 +131,7 @@ static bool cosy_work_wake(struct cosy_work *work)
 
 	if (list_empty(&work->queued))
 		return false;
-	/* Pairs with cosy_worker_out(): this sees the lower count, or that the queued entry. */
+	/* Pairs with cosy_worker_out(): this sees the lower count, or that sees the entry. */
 	smp_mb();
 	worker = list_first_entry_or_null(&work->idle, struct cosy_worker,
 					  idle);
@@ -249,8 +249,8 @@ void cosy_works_exit(struct cosy_loop *loop)
 }
 
 /*
- * A loop keeps this number of those that it has freed: to allocate one, charged to a cgroup, and to
- * free it takes 300 instructions. With KASAN it keeps none, so that a use after the free is found.
+ * Number of freed struct cosy_lent that a loop keeps. Allocating one, charged to a cgroup, and
+ * freeing it takes 300 instructions. With KASAN it keeps none: then KASAN finds a use after free.
  */
 #define COSY_LENT_SPARES	(IS_ENABLED(CONFIG_KASAN) ? 0u : 64u)
 
