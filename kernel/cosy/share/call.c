@@ -143,8 +143,8 @@ static long cosy_share_nested(struct cosy_share *share, u32 nr, const u64 *args)
 }
 
 /*
- * epoll_ctl() of an epoll of the process. The call finds both descriptors in one table, in which no
- * other place need be free.
+ * Make an epoll_ctl() of an epoll of the process. The table of the share has a place of its own for
+ * the epoll, so the call finds both descriptors there, also if the table is full.
  */
 static long cosy_share_control(struct cosy_share *share, u64 *args)
 {
@@ -169,8 +169,8 @@ put:
 }
 
 /*
- * Translate two new descriptors in the process's memory. If it cannot be written any more, close
- * those that are there: the process may have changed them, and then closes others of its own.
+ * Translate two new descriptors in the process's memory. If that cannot be written any more, close
+ * the descriptors that are there. If the process has changed them, it closes others of its own.
  */
 static long cosy_share_put_pair(struct cosy_share *share, u64 addr)
 {
@@ -287,7 +287,10 @@ static long cosy_share_make(struct cosy_share *share, u32 nr, u64 *args)
 	return ret == -ERESTART_RESTARTBLOCK ? -EINTR : ret;
 }
 
-/* The call is in the process's memory. Has a large stack frame, which short calls do not need. */
+/*
+ * Make a call that is in the process's memory. This function has a large stack frame, which short
+ * calls do not need.
+ */
 static noinline loff_t cosy_share_request(struct cosy_share *share, u64 addr)
 {
 	struct cosy_call __user *ucall = u64_to_user_ptr(addr);
@@ -306,7 +309,7 @@ static noinline loff_t cosy_share_request(struct cosy_share *share, u64 addr)
 	nr = (u32)read;
 	if (nr >= NR_syscalls)
 		return -EINVAL;
-	/* The shortest of the tables. */
+	/* This is the length of the shortest table that it indexes. */
 	nr = array_index_nospec(nr, NR_syscalls);
 	if (!cosy_share_kinds[nr] || !cosy_share_allows(nr, args[1], args[2]))
 		return -EINVAL;
@@ -321,7 +324,7 @@ static noinline loff_t cosy_share_request(struct cosy_share *share, u64 addr)
 	return COSY_CALL_DONE | (u32)result;
 }
 
-/* The number of the call and its only argument are in the offset. */
+/* Make a short call: its number and its only argument are in the offset. */
 static __always_inline loff_t cosy_share_short(struct cosy_share *share, u32 nr, u32 fd)
 {
 	long result;

@@ -61,8 +61,8 @@ struct cosy_table_shares {
 };
 
 /*
- * The shares of each process's table. They are changed with the mutex, with which no memory is
- * allocated: a process whose cgroup has none left would let all others wait.
+ * The shares of each process's table. They are changed under the mutex. No memory is allocated
+ * under it: a process whose cgroup has no memory left would let all others wait.
  */
 static DEFINE_HASHTABLE(cosy_tables, 10);
 static DEFINE_MUTEX(cosy_tables_mutex);
@@ -87,8 +87,8 @@ static void cosy_table_shares_put(struct cosy_table_shares *shares)
 }
 
 /*
- * Return a number that no share of the table has, if there is one. They are given in turn, on the
- * whole machine: a descriptor of a share that has ended should not be valid in the next one.
+ * Return a number that no share of the table has, if there is one. Numbers are given in turn, on
+ * the whole machine: a descriptor of a share that has ended should not be valid in the next one.
  */
 static unsigned long cosy_share_number(const struct cosy_table_shares *shares)
 {
@@ -166,9 +166,9 @@ static void cosy_share_free(struct rcu_head *rcu)
 }
 
 /*
- * End a share, before the table can be freed that has its descriptor: later another table may have
- * the same address. Closes all descriptors, once: a process may have as many copies of the share as
- * there are places in its table.
+ * End a share, before the table that has its descriptor can be freed: later another table may have
+ * the same address. Closes all descriptors only once: a process may have as many copies of the
+ * share as there are places in its table, and close all of them.
  */
 static void cosy_share_end(struct cosy_share *share)
 {

@@ -15,7 +15,7 @@
 #include "share/share.h"
 #include "share/table.h"
 
-/* Natively a program makes another descriptor of a file by fcntl(). */
+/* Return true if seccomp filters allow the move: natively, a program duplicates by fcntl(). */
 static bool cosy_share_may_move(u32 fd)
 {
 	const struct pt_regs call = { .di = fd, .si = F_DUPFD_CLOEXEC };
@@ -39,7 +39,7 @@ static long cosy_share_move_here(struct cosy_share *share, int fd, u32 flags)
 
 	if (to < 0)
 		return to;
-	/* Last, because it cannot be undone: another descriptor may have its number by then. */
+	/* Take it last: this cannot be undone, because another descriptor may get its number. */
 	file = cosy_share_get(share, fd, flags);
 	if (!file) {
 		put_unused_fd(to);
