@@ -557,7 +557,7 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 		}
 		/* This limits the index also on a mispredicted path. */
 		nr &= COSY_RING_CALLS - 1;
-		/* Whatever makes the call: where the branch history is cleared, it is an index. */
+		/* Where branch history is cleared, the function that makes the call reads it. */
 		regs.orig_ax = nr;
 		cosy_ring_trace_start(ring, op);
 		cosy_history_clear();
