@@ -44,8 +44,8 @@ struct cosy_submit_entry {
  * @calls_tail:	   number of calls written
  * @receives_tail: number of receives written
  * @quiet:	   number of calls written that do not complete, and whose places are not free yet
- * @owner:	   number of times that a thread has taken the loop from another one, when @thread was
- *		   set
+ * @owner:	   number of times that the loop was taken from a thread and another one got it, when
+ *		   @thread was set
  * @busy:	   by @owner: @thread uses this structure now. Another thread that takes the loop from
  *		   it sets @thread to NULL, lets all threads see that (membarrier), and waits for
  *		   @busy. A thread that has lost the loop, and does not know it, writes only its own one

@@ -810,7 +810,6 @@ static void wait_for_owner(struct cosy_loop *loop)
 {
 	const struct cosy_submit *s = loop->ring.submit;
 
-	loop->ring.taken++;
 	/* From here on that thread sees that it has lost the ring, or this one sees that it is busy. */
 	cosy_sys(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 	while (__atomic_load_n(&s->busy[s->owner], __ATOMIC_ACQUIRE)) {
@@ -826,8 +825,10 @@ void cosy_ring_take(struct cosy_loop *loop)
 
 	loop->biased = false;
 	__atomic_store_n(&s->thread, NULL, __ATOMIC_RELAXED);
-	if (thread != cosy_submit_self())
+	if (thread != cosy_submit_self()) {
+		loop->ring.taken_from = thread;
 		wait_for_owner(loop);
+	}
 	/* What the module has given back would be lost with the next entry. */
 	if (loop->ring.page->ngiven)
 		take_given(loop);
@@ -865,12 +866,14 @@ static bool page_rests(const struct cosy_loop *loop)
 bool cosy_ring_give(struct cosy_loop *loop, bool waits)
 {
 	struct cosy_ring *ring = &loop->ring;
+	/* That thread may not know yet that it has lost the ring. */
+	const bool changes = ring->taken_from && ring->taken_from != cosy_submit_self();
 
 	/* Where compounds run, they mostly wait in the module. */
 	if (loop->module.inside && loop->batches.compounds)
 		return false;
 	if (!cosy_ring_is_open(ring) || ring->shared || loop->cpu ||
-	    ring->taken >= COSY_SUBMIT_OWNERS ||
+	    ring->taken + changes >= COSY_SUBMIT_OWNERS ||
 	    loop->external || loop->blocked || loop->closing || loop->spreads || loop->inside ||
 	    loop->waiters || !page_rests(loop))
 		return false;
@@ -882,6 +885,8 @@ bool cosy_ring_give(struct cosy_loop *loop, bool waits)
 	ring->page->sleep_fd = loop->fds.nadded ? loop->fds.epoll :
 			       loop->module.inside ? loop->module.fd : -1;
 	loop->biased = true;
+	ring->taken += changes;
+	ring->taken_from = NULL;
 	loop->ring.submit->owner = ring->taken;
 	__atomic_store_n(&loop->ring.submit->thread, cosy_submit_self(), __ATOMIC_RELEASE);
 	return true;

@@ -37,7 +37,8 @@ struct cosy_loop;
  * @lost:      the module cannot be entered any more
  * @shared:    no thread may use the ring without the lock
  * @up_to_date:it was entered since a thread last began to wait, or checked epoll
- * @taken:     number of times that a thread has taken the ring from another one
+ * @taken:     number of times that a thread has got the ring after it was taken from another one
+ * @taken_from: the thread from which it was taken since, or NULL
  * @takes_given: what the module has given back is being taken
  * @own_calls: number of consecutive calls that a waiting thread has made itself
  * @others:    while a thread has the ring: entries in the loop's page wait for epoll or a time
@@ -67,6 +68,7 @@ struct cosy_ring {
 	bool up_to_date;
 	bool takes_given;
 	uint32_t taken;
+	const void *taken_from;
 	uint32_t own_calls;
 	bool others;
 	bool readable;
