@@ -196,23 +196,24 @@ static void what_waits_is_cancelled(bool several)
 	close(fds[1]);
 }
 
-/* Let the second worker begin to close, while the first one runs a callback. */
-static void begin_to_close(int *fd)
+/* Close while the first worker runs a callback. That must not have ended when the close is complete. */
+static void close_beside_callback(int *fd)
 {
+	closes_ended = 0;
 	EQUAL(cosy_team_call(team, SECOND, close_here, fd), 0);
-	usleep(50000);
-	EQUAL(closes_ended, 0);
-	CHECK(fcntl(*fd, F_GETFD) >= 0);
+	await_count(&closes_ended, 1);
+	EQUAL(gates[FIRST].inside, 1);
 }
 
-/* The descriptor is closed only after what waits is complete, also if that takes long. */
-static void close_comes_last(void)
+/* The descriptor is closed after what waits is complete, whose callback runs after that which is running. */
+static void close_waits_for_no_callback(void)
 {
 	int fds[2];
 
 	wait_at_first(fds);
 	stop(FIRST);
-	begin_to_close(&fds[0]);
+	close_beside_callback(&fds[0]);
+	EQUAL(receive.ended, 0);
 	go_on(FIRST);
 	await_closed(fds[0], fds[1]);
 	EQUAL(receive.result, -ECANCELED);
@@ -247,12 +248,12 @@ static void what_has_not_begun_is_made(void)
 	gates[FIRST] = (struct gate)GATE;
 	EQUAL(cosy_team_call(team, FIRST, submit_and_stop, &gates[FIRST]), 0);
 	await_at_gate(&gates[FIRST], 1);
-	begin_to_close(&fds[0]);
+	close_beside_callback(&fds[0]);
+	EQUAL(recv(fds[1], &byte, 1, MSG_DONTWAIT), 1);
+	EQUAL(byte, 'y');
 	go_on(FIRST);
 	EQUAL(cosy_team_wait(team, MINUTE), 0);
 	EQUAL(sent, 1);
-	EQUAL(recv(fds[1], &byte, 1, MSG_DONTWAIT), 1);
-	EQUAL(byte, 'y');
 	await_closed(fds[0], fds[1]);
 	EQUAL(receive.result, -ECANCELED);
 	close(fds[1]);
@@ -298,9 +299,11 @@ static void function_that_waits_is_cancelled(void)
 	close(fds[1]);
 }
 
-static void cancel_close(void *arg)
+/* Let the close begin, and cancel it before it has waited for long enough to answer in place of the other worker. */
+static void close_and_cancel(void *arg)
 {
-	(void)arg;
+	close_here(arg);
+	EQUAL(cosy_wait(cosy_team_loop(), 0, NULL), 0);
 	EQUAL(cosy_team_cancel(&closing), 0);
 }
 
@@ -311,8 +314,8 @@ static void close_is_cancelled(void)
 
 	wait_at_first(fds);
 	stop(FIRST);
-	begin_to_close(&fds[0]);
-	EQUAL(cosy_team_call(team, SECOND, cancel_close, NULL), 0);
+	closes_ended = 0;
+	EQUAL(cosy_team_call(team, SECOND, close_and_cancel, &fds[0]), 0);
 	await_count(&closes_ended, 1);
 	EQUAL(close_result, -ECANCELED);
 	go_on(FIRST);
@@ -354,7 +357,7 @@ int main(void)
 	for (way = CLOSE; way < WAYS; way++) {
 		what_waits_is_cancelled(false);
 		what_waits_is_cancelled(true);
-		close_comes_last();
+		close_waits_for_no_callback();
 		what_has_not_begun_is_made();
 		function_that_waits_is_cancelled();
 	}

@@ -291,8 +291,6 @@ void cosy_fd_forget(struct cosy_loop *loop, int fd)
 {
 	const uint32_t number = (uint32_t)fd;
 
-	if (cosy_loop_enter(loop))
-		return;
 	cosy_dispatch_settle(loop);
 	cancel_queue(loop, &loop->module.reading, number, number);
 	/* What was submitted and has not begun may be for the next file with this number. */
@@ -300,7 +298,6 @@ void cosy_fd_forget(struct cosy_loop *loop, int fd)
 	cancel_and_forget(loop, number, number);
 	cosy_cpus_cancel_fds(loop, number, number);
 	cosy_loop_tell(loop);
-	cosy_loop_leave(loop);
 }
 
 void cosy_fds_forget_all(struct cosy_loop *loop)

@@ -31,8 +31,6 @@ int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last);
 /**
  * cosy_fd_forget() - another loop of the group closes a descriptor: cancel what has begun, and forget it
  * @fd: the descriptor, which may have been closed and opened again; no entry has begun with that yet
- *
- * Takes the lock.
  */
 void cosy_fd_forget(struct cosy_loop *loop, int fd);
 

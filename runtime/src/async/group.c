@@ -78,7 +78,7 @@ void cosy_question_end(struct cosy_descriptors *fds, struct cosy_question *quest
 
 	while (*link != question)
 		link = &(*link)->next;
-	*link = question->next;
+	__atomic_store_n(link, question->next, __ATOMIC_RELAXED);
 	free(question);
 }
 

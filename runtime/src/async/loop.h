@@ -145,6 +145,12 @@ static inline bool cosy_loop_is_used(const struct cosy_loop *loop)
 	return __atomic_load_n(&loop->ring.submit->room, __ATOMIC_RELAXED) != (int32_t)loop->page.mask + 1;
 }
 
+/** cosy_loop_asks() - return true if closes wait for other loops of the group; needs no lock */
+static inline bool cosy_loop_asks(const struct cosy_loop *loop)
+{
+	return __atomic_load_n(&loop->fds.questions, __ATOMIC_RELAXED);
+}
+
 _Static_assert(offsetof(struct cosy_loop, ring.submit) == 0, "as cosy/submit.h says");
 
 /** cosy_loop_resumed() - count batches of functions, and let all functions ask if the choice changes */

@@ -879,7 +879,7 @@ static bool ask_others(struct cosy_loop *loop, uint32_t slot, uint32_t first, ui
 		return false;
 	question->slot = slot;
 	question->next = loop->fds.questions;
-	loop->fds.questions = question;
+	__atomic_store_n(&loop->fds.questions, question, __ATOMIC_RELAXED);
 	question->unanswered = cosy_group_closes(&loop->fds, first, last, question);
 	if (!question->unanswered) {
 		cosy_question_end(&loop->fds, question);

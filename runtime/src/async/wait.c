@@ -113,12 +113,9 @@ void cosy_fd_closes(struct cosy_loop *loop, int fd)
 {
 	struct cosy_delivery none = { 0 };
 
-	if (cosy_loop_enter(loop))
-		return;
 	cosy_execute(loop, &none);
 	cosy_fds_cancel_all(loop, (uint32_t)fd, (uint32_t)fd);
 	cosy_cpus_cancel_fds(loop, (uint32_t)fd, (uint32_t)fd);
-	cosy_loop_leave(loop);
 }
 
 static struct timespec to_timespec(uint64_t ns)

@@ -32,7 +32,8 @@ void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery);
  * cosy_fd_closes() - another loop of the group is about to close a descriptor
  * @fd: the descriptor, which it closes after this
  *
- * What was submitted for it is made, or completed with -ECANCELED if it would wait. Takes the lock.
+ * What was submitted for it is made, or completed with -ECANCELED if it would wait. Only a thread that may wait
+ * for the loop may call this.
  */
 void cosy_fd_closes(struct cosy_loop *loop, int fd);
 

@@ -121,7 +121,8 @@ struct team_call {
  *	      worker closes it
  * @fd:	      a descriptor
  * @question: the worker answers this question by sending the request back; NULL: no answer
- * @asker:    the worker that asks; NULL: this is the answer
+ * @asker:    the worker that closes it; NULL: @op, or this is the answer
+ * @since:    with a question: when it was asked, in nanoseconds
  */
 struct team_cancel {
 	struct team_cancel *next;
@@ -129,6 +130,7 @@ struct team_cancel {
 	int fd;
 	struct cosy_question *question;
 	struct cosy_worker *asker;
+	uint64_t since;
 };
 
 /* colours.c */
@@ -184,6 +186,13 @@ void team_run_callback(struct cosy_worker *worker, struct cosy_coloured *coloure
 
 /** team_make_cancels() - cancel what other workers have asked this one to cancel */
 void team_make_cancels(struct cosy_worker *worker);
+
+/**
+ * team_answer_overdue() - answer own questions in place of workers that run a callback for long
+ *
+ * Their loops can be used meanwhile, unless they have buffers.
+ */
+void team_answer_overdue(struct cosy_worker *asker);
 
 /** team_deliver() - cosy_loop.deliver of workers: operations without a colour have colour 0 */
 void team_deliver(struct cosy_loop *loop, struct cosy_async *op);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "async/cancel.h"
+#include "async/lock.h"
 #include "async/loop.h"
 #include "async/start.h"
 #include "async/wait.h"
@@ -249,6 +250,8 @@ static bool tell_closed(struct cosy_worker *worker, struct cosy_worker *asker, i
 		abort();
 	}
 	*cancel = (struct team_cancel){ .fd = fd, .question = question, .asker = asker };
+	if (question)
+		cancel->since = cosy_clock();
 	sent = send_request(worker, cancel);
 	team_worker_wake(worker);
 	return sent && question;
@@ -308,38 +311,128 @@ COSY_EXPORT int cosy_team_cancel(struct cosy_coloured *op)
 	return 0;
 }
 
-/* Do what a request asks for. Return true if it was sent back. */
-static bool make_cancel(struct cosy_worker *worker, struct team_cancel *cancel)
+/* Return true for a request that another worker can make, too: to forget a descriptor. */
+static bool is_for_descriptor(const struct team_cancel *cancel)
+{
+	return cancel->asker;
+}
+
+/* Take the requests to a worker; or only those for descriptors. */
+static struct team_cancel *take_cancels(struct cosy_worker *worker, bool all)
+{
+	struct team_cancel **link = &worker->cancels, *taken = NULL, *cancel;
+
+	team_lock(&worker->queue.lock);
+	while ((cancel = *link)) {
+		if (!all && !is_for_descriptor(cancel)) {
+			link = &cancel->next;
+			continue;
+		}
+		team_set(link, cancel->next);
+		tsan_acquire(cancel);
+		cancel->next = taken;
+		taken = cancel;
+	}
+	team_unlock(&worker->queue.lock);
+	return taken;
+}
+
+/*
+ * Make requests for descriptors, with the lock of the loop. What was submitted last may be for a file whose number
+ * another one had before. So all numbers are forgotten before cosy_fd_closes() lets anything begin.
+ */
+static void make_for_descriptors(struct cosy_loop *loop, const struct team_cancel *cancels)
+{
+	const struct team_cancel *cancel;
+
+	for (cancel = cancels; cancel; cancel = cancel->next)
+		if (is_for_descriptor(cancel) && !cancel->question)
+			cosy_fd_forget(loop, cancel->fd);
+	for (cancel = cancels; cancel; cancel = cancel->next)
+		if (is_for_descriptor(cancel) && cancel->question)
+			cosy_fd_closes(loop, cancel->fd);
+}
+
+/* Send a request back to the worker that asks. */
+static void answer(struct team_cancel *cancel)
 {
 	struct cosy_worker *asker = cancel->asker;
+	struct cosy_question *question = cancel->question;
 
-	if (cancel->op) {
-		cosy_cancel(worker->loop, &cancel->op->op);
-	} else if (!cancel->question) {
-		cosy_fd_forget(worker->loop, cancel->fd);
-	} else if (!asker) {
-		cosy_close_answered(worker->loop, cancel->question);
-	} else {
-		cosy_fd_closes(worker->loop, cancel->fd);
-		cancel->asker = NULL;
-		if (send_request(asker, cancel))
-			team_worker_wake(asker);
-		return true;
+	cancel->asker = NULL;
+	if (send_request(asker, cancel))
+		team_worker_wake(asker);
+	else
+		/* The close was cancelled, and the worker has ended. */
+		cosy_close_answered(asker->loop, question);
+}
+
+/* Do the rest of what a request asks for, and free it. */
+static void end_cancel(struct cosy_worker *worker, struct team_cancel *cancel)
+{
+	if (is_for_descriptor(cancel) && cancel->question) {
+		answer(cancel);
+		return;
 	}
-	return false;
+	if (cancel->op)
+		cosy_cancel(worker->loop, &cancel->op->op);
+	else if (cancel->question)
+		cosy_close_answered(worker->loop, cancel->question);
+	free(cancel);
+}
+
+/*
+ * Make requests to a worker. Until those for descriptors are made, nothing can be submitted to its loop.
+ * @self: the calling thread is the worker
+ */
+static void make_cancels(struct cosy_worker *worker, bool self)
+{
+	struct cosy_loop *loop = worker->loop;
+	struct team_cancel *cancels = NULL, *cancel;
+
+	if (cosy_loop_enter(loop))
+		return;
+	/* Only the thread that has given buffers to a loop may execute there. */
+	if (self || (!loop->closing && cosy_buffers_are_mine(&loop->ring.buffers)))
+		cancels = take_cancels(worker, self);
+	make_for_descriptors(loop, cancels);
+	cosy_loop_leave(loop);
+	while ((cancel = cancels)) {
+		cancels = cancel->next;
+		end_cancel(worker, cancel);
+	}
 }
 
 void team_make_cancels(struct cosy_worker *worker)
 {
-	while (team_get(&worker->cancels)) {
-		struct team_cancel *cancel;
+	make_cancels(worker, true);
+}
 
-		team_lock(&worker->queue.lock);
-		cancel = worker->cancels;
-		team_set(&worker->cancels, cancel->next);
-		team_unlock(&worker->queue.lock);
-		tsan_acquire(cancel);
-		if (!make_cancel(worker, cancel))
-			free(cancel);
+/* Return true if a worker should have answered a request of @asker by now. */
+static bool is_overdue(struct cosy_worker *worker, const struct cosy_worker *asker, uint64_t now)
+{
+	const struct team_cancel *cancel;
+
+	team_lock(&worker->queue.lock);
+	cancel = worker->cancels;
+	while (cancel && (cancel->asker != asker || !cancel->question || cancel->since + TEAM_PATIENCE > now))
+		cancel = cancel->next;
+	team_unlock(&worker->queue.lock);
+	return cancel;
+}
+
+void team_answer_overdue(struct cosy_worker *asker)
+{
+	const uint32_t count = team_acquire(&asker->team->nworkers);
+	const uint64_t now = cosy_clock();
+
+	if (now < asker->answers_at)
+		return;
+	asker->answers_at = now + TEAM_PATIENCE;
+	for (uint32_t i = 0; i < count; i++) {
+		struct cosy_worker *worker = asker->team->workers[i];
+
+		if (team_get(&worker->cancels) && is_overdue(worker, asker, now))
+			make_cancels(worker, false);
 	}
 }

@@ -19,6 +19,7 @@
 #include "async/create.h"
 #include "async/inline.h"
 #include "async/lock.h"
+#include "async/loop.h"
 #include "device/sys.h"
 #include "team/team.h"
 
@@ -205,12 +206,12 @@ static bool looks_out(struct cosy_worker *worker)
 /* Sleep until the worker is woken, an operation is complete, or, as the lookout, for a while. */
 static void sleep_now(struct cosy_worker *worker)
 {
-	const struct timespec little = { .tv_nsec = LOOK_EVERY };
-	const bool looks = looks_out(worker);
+	const bool looks = looks_out(worker), asks = cosy_loop_asks(worker->loop);
+	const struct timespec little = { .tv_nsec = looks ? LOOK_EVERY : TEAM_PATIENCE };
 	int ret = 0;
 
 	if (worker->uses_loop) {
-		ret = cosy_wait(worker->loop, 1, looks ? &little : NULL);
+		ret = cosy_wait(worker->loop, 1, looks || asks ? &little : NULL);
 		if ((ret && ret != -EBADF) || !team_get(&worker->asleep))
 			return;
 		/*
@@ -336,6 +337,8 @@ void *team_worker_main(void *arg)
 
 		if (team_get(&worker->cancels))
 			team_make_cancels(worker);
+		if (COSY_UNLIKELY(cosy_loop_asks(worker->loop)))
+			team_answer_overdue(worker);
 		if (worker->unpolled >= POLL_EVERY)
 			poll_loop(worker);
 		colour = team_queue_take(worker);
