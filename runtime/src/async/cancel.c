@@ -293,7 +293,7 @@ void cosy_fd_forget(struct cosy_loop *loop, int fd)
 
 	cosy_dispatch_settle(loop);
 	cancel_queue(loop, &loop->module.reading, number, number);
-	/* What was submitted and has not begun may be for the next file with this number. */
+	/* Do not cancel entries that have not begun: they may be for the next file with this number. */
 	cosy_ring_cancel_taken(loop, number);
 	cancel_and_forget(loop, number, number);
 	cosy_cpus_cancel_fds(loop, number, number);

@@ -7,9 +7,9 @@
  * that deliver an operation of the colour meanwhile only add it to the colour's queue,
  * and continue with other operations. So no thread ever waits for a colour.
  *
- * Zeldovich et al., "Multiprocessor Support for Event-Driven Programs" (libasync-mp),
- * has a queue for each processor, to which colours are assigned, and steals from the
- * others' queues. Here the completions of a loop are the queue of all threads.
+ * Zeldovich et al., "Multiprocessor Support for Event-Driven Programs" (libasync-mp):
+ * each processor has a queue, to which colours are assigned, and steals from the other
+ * queues. Here the completions of a loop are the queue of all threads.
  */
 #include "device/export.h"
 #include "colour.h"

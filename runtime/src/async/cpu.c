@@ -2,8 +2,8 @@
 /*
  * cpu.c - operations that threads on other processors execute.
  *
- * Each processor of cosy_loop_cpus() has a loop of its own, with its own syscall page, and a
- * thread that is bound to the processor and runs that loop. An operation that is sent to a
+ * Each processor of cosy_loop_cpus() has a loop of its own, with its own syscall page. A thread
+ * that is bound to the processor runs that loop. An operation that is sent to a
  * processor keeps its slot in the first loop. A second operation, @sent[slot], is submitted to
  * the processor's loop. Its callback completes the first one, which is then delivered like any
  * other. So only these two steps know about processors.

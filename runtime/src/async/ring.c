@@ -543,7 +543,7 @@ static void cancel_untaken_call(struct cosy_loop *loop, struct cosy_submit_entry
 	entry->args[0] = (uint64_t)-ECANCELED;
 }
 
-/* The same for a receive. If it is that of a reply, its send is not made either. */
+/* The same for a receive. If it belongs to a reply, the send of the reply is not made either. */
 static void cancel_untaken_receive(struct cosy_loop *loop, struct cosy_submit_entry *entry)
 {
 	struct cosy_submit_entry *send;
@@ -829,7 +829,7 @@ void cosy_ring_take(struct cosy_loop *loop)
 		loop->ring.taken_from = thread;
 		wait_for_owner(loop);
 	}
-	/* What the module has given back would be lost with the next entry. */
+	/* The next entry into the module would overwrite what the module has given back. */
 	if (loop->ring.page->ngiven)
 		take_given(loop);
 }
@@ -1058,8 +1058,8 @@ enum {
 
 /*
  * Return true if the only entry that the module has not taken is a call that it probably makes at once:
- * COSY_NOWAIT or COSY_RING_CALL(..., NOWAIT) of syscalls.def. Of those that wait like READ or CLOSE, the
- * ring takes no others.
+ * COSY_NOWAIT or COSY_RING_CALL(..., NOWAIT) of syscalls.def. The ring takes no other calls that wait like
+ * READ or CLOSE.
  */
 static bool is_for_module(const struct cosy_loop *loop)
 {

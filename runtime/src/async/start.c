@@ -265,7 +265,7 @@ static void finish(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	const struct cosy_slot *s = &loop->slots.all[slot];
 	struct cosy_slot before;
 
-	/* Mostly it is the last of its list. */
+	/* The entry is mostly the last of its list. */
 	if (s->next == COSY_NO_SLOT) {
 		cosy_end(loop, slot, result);
 		return;
@@ -896,7 +896,7 @@ static bool one_lingers(const struct cosy_loop *loop, uint32_t first, uint32_t l
 
 	if (first == last)
 		return cosy_connection_lingers(loop, (int)first);
-	/* What only the ring uses is not known here. */
+	/* The loop does not know descriptors that only the ring uses, so ask for the lowest ones. */
 	for (fd = first; fd <= last && fd < 4 * COSY_CHUNK; fd++)
 		if (cosy_connection_lingers(loop, (int)fd))
 			return true;
@@ -913,8 +913,8 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 	bool waits, interrupts;
 
 	/*
-	 * A close is ordered with all other entries: make the earlier ones now. What is in the ring comes
-	 * after a close that the ring has given back.
+	 * A close is ordered with all other entries: make the earlier ones now. But if the ring has given
+	 * the close back, the entries in the ring come after it.
 	 */
 	if (cosy_ring_is_due(&loop->ring) && !loop->ring.takes_given)
 		cosy_ring_make(loop);

@@ -26,8 +26,8 @@ static COSY_ALWAYS_INLINE uint32_t slot_reuse(struct cosy_loop *loop)
 }
 
 /*
- * Take a slot; there is one. Those that were never used are taken in order, so that their memory is
- * not touched before.
+ * Take a slot, of which at least one is free. Slots that were never used are taken in order, so that
+ * their memory is not touched before.
  */
 static uint32_t slot_alloc(struct cosy_loop *loop)
 {
@@ -129,7 +129,7 @@ static COSY_ALWAYS_INLINE void set_slot(struct cosy_loop *loop, struct cosy_asyn
 	set_submitted(&loop->slots.all[slot], how, task);
 }
 
-/* The same, and submit it. */
+/* The same, and submit the entry. */
 static COSY_ALWAYS_INLINE void submit(struct cosy_loop *loop, struct cosy_async *op,
 				      uint32_t slot, bool task, enum cosy_how how, long nr,
 				      uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,

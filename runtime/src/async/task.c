@@ -211,8 +211,8 @@ static int64_t call_at_once(const struct cosy_task *task)
 }
 
 /*
- * Let a part that runs natively run as a compound if it waits for a pipe or the like, for which the
- * module waits with fewer instructions than epoll.
+ * If a part that runs natively waits for a pipe or the like, let it run as a compound. The module waits
+ * for these files with fewer instructions than epoll.
  */
 static void note_wait(struct cosy_task *task, enum cosy_how how)
 {
@@ -270,7 +270,7 @@ static void set_result(struct cosy_task *task, int64_t result, int *error)
 	task->value = result;
 }
 
-/* The same for a reply that has sent all, and whose receive has ended. */
+/* The same for a reply that has sent all its data, and whose receive has ended. */
 static void set_reply_result(struct cosy_task *task, int64_t result, int *error)
 {
 	task->replies = false;

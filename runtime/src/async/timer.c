@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * timer.c - entries that wait for a time, in a binary heap: timers, and calls that are attempted
- * again after a time. Of several with the same time, the one that was added first comes first.
+ * again after a time. If several have the same time, the one that was added first comes first.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -151,7 +151,7 @@ static long wait_for_events(struct cosy_loop *loop, struct epoll_event *events,
 			 0, 0);
 }
 
-/* The same, also for entries in the module, without the lock. */
+/* The same also for entries in the module. Releases the lock meanwhile. */
 static long wait_for_others(struct cosy_loop *loop, struct epoll_event *events,
 			    uint64_t until)
 {
