@@ -176,8 +176,8 @@ static void count_added(struct cosy_team *team)
 }
 
 /*
- * Move a colour that becomes active to the calling worker, if its callbacks are so short that it takes
- * longer to send the colour than to get its data.
+ * Move a colour that becomes active to the calling worker if callbacks are short. Then sending the colour
+ * to its worker takes longer than getting its data.
  */
 static void attract(const struct cosy_team *team, struct team_colour *colour)
 {

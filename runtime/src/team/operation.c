@@ -338,8 +338,8 @@ static struct team_cancel *take_cancels(struct cosy_worker *worker, bool all)
 }
 
 /*
- * Make requests for descriptors, with the lock of the loop. What was submitted last may be for a file whose number
- * another one had before. So all numbers are forgotten before cosy_fd_closes() lets anything begin.
+ * Make requests for descriptors, with the lock of the loop. Operations that were submitted last may be for a
+ * new file with the number of a closed one. So forget all numbers before cosy_fd_closes() begins operations.
  */
 static void make_for_descriptors(struct cosy_loop *loop, const struct team_cancel *cancels)
 {
@@ -363,7 +363,7 @@ static void answer(struct team_cancel *cancel)
 	if (send_request(asker, cancel))
 		team_worker_wake(asker);
 	else
-		/* The close was cancelled, and the worker has ended. */
+		/* The close was cancelled, and the worker that asked has ended. */
 		cosy_close_answered(asker->loop, question);
 }
 

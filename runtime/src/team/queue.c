@@ -132,9 +132,8 @@ static struct cosy_worker *other_worker(struct cosy_team *team, const struct tea
 }
 
 /*
- * Return true if the worker of a colour takes it, under the lock of its queue. A worker that retires
- * sets its state before it takes the lock to empty the queue, and a worker that ends
- * sets it under the lock.
+ * Return true if the worker of a colour takes it, under the lock of its queue. The state of a worker that
+ * retires is set before it takes the lock to empty the queue. A worker that ends sets it under the lock.
  */
 static bool takes(const struct cosy_worker *worker, const struct team_colour *colour)
 {

@@ -2,8 +2,8 @@
 /*
  * size.c - how many workers a team has by default: as many as can run at the same time.
  *
- * More workers than the cgroup gives time for would use it up early in each period, and then all wait for
- * the next one, whatever locks they hold.
+ * More workers would use up the CPU time of the cgroup early in each period. Then all of them would wait
+ * for the next period, also those that hold locks.
  */
 #include <fcntl.h>
 #include <limits.h>

@@ -50,7 +50,7 @@
 /* In cycles: a colour and what it needs come from another CPU's cache in less than that. */
 #define TEAM_SHORT	3000u
 
-/* In nanoseconds: for so long, a close waits for the answer of a worker that runs a callback. */
+/* In nanoseconds: how long a close waits for the answer of a worker that runs a callback. */
 #define TEAM_PATIENCE	10000000u
 
 /** enum team_state - what a worker has to do */
@@ -79,7 +79,7 @@ enum team_state {
  * @average:   average time for a turn of a colour, in cycles
  * @queue:     its queue
  * @cancels:   requests to cancel, under the lock of @queue
- * @answers_at: when it next looks whether others have not answered it, in nanoseconds
+ * @answers_at: when it next checks whether others have answered its questions, in nanoseconds
  * @dropped:   calls that it has dropped
  * @oldest:    longest time that a call was queued, in milliseconds
  * @stolen:    colours that it has stolen
