@@ -363,10 +363,9 @@ static __always_inline long cosy_call_end(struct cosy_coroutine *co,
 }
 
 /*
- * Return true for recvfrom() and sendto() without an address and rare flags, if the call has sent
- * nothing yet, was not cancelled, and is not a send that has waited. Rare are the flags to which
- * cosy_call_try() pays attention; the comment at COSY_RING_RECEIVE_UNUSUAL says why other lists
- * differ.
+ * Return true for a recvfrom() or sendto() without an address and without unusual flags. The call
+ * must have sent nothing yet, not be cancelled, and not be a send that has waited. cosy_call_try()
+ * handles the unusual flags; the comment at COSY_RING_RECEIVE_UNUSUAL says why other lists differ.
  */
 static __always_inline bool cosy_call_is_usual(const struct cosy_coroutine *co,
 					       const struct pt_regs *regs, bool receives)
@@ -378,8 +377,8 @@ static __always_inline bool cosy_call_is_usual(const struct cosy_coroutine *co,
 }
 
 /*
- * The same as cosy_call_try() and cosy_call_end() for usual calls, in half as many instructions:
- * most of what a server does.
+ * The same as cosy_call_try() and cosy_call_end() for usual calls, in half as many instructions.
+ * Servers make mostly these calls.
  */
 static __always_inline long cosy_call_usual(struct cosy_coroutine *co,
 					    struct cosy_env *env,

@@ -549,8 +549,8 @@ void cosy_loop_unlock(struct cosy_loop *loop)
  * @file: the loop's file
  * @id:	  the descriptor table
  *
- * The descriptor may have been the only one by which the loop could be entered. What compounds
- * have executed must not be lost, so they are given back. The process may submit them again.
+ * The descriptor may have been the only one by which the loop could be entered. The state of
+ * compounds must not be lost, so they are given back. The process may submit them again.
  *
  * Return: 0.
  */

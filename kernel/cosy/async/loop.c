@@ -62,8 +62,8 @@ static void cosy_page_init(struct cosy_loop *loop)
  * @loop:  the loop, entered
  * @index: index of the entry
  *
- * The charge stays until the loop is freed. A process that always uses the free entry with the
- * lowest index pays only for as many entries as are in use at the same time.
+ * The charge stays until the loop is freed. A process pays for all entries up to the highest index
+ * that it uses, so it should use the free entry with the lowest index.
  *
  * Return: false if the user may not have more memory.
  */

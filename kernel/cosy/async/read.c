@@ -204,8 +204,8 @@ static long cosy_reading_here(struct cosy_reading *reading)
 }
 
 /*
- * Make the call. Return the result of the system call, where read() may read less than natively;
- * -EIOCBQUEUED if it has to be made again after the wake-up; -EAGAIN if a thread has to make it.
+ * Make the call. Return its result; -EIOCBQUEUED if it has to be made again after the wake-up;
+ * -EAGAIN if a thread has to make it. A read() may read less than natively.
  */
 static long cosy_reading_make(struct cosy_reading *reading)
 {
@@ -271,7 +271,7 @@ static long cosy_reading_begin(struct cosy_loop *loop, u32 index, u8 flags,
 	return 0;
 }
 
-/* The call's arguments are in @st. */
+/* Return true if the call may be made here. Its arguments are in @st. */
 static bool cosy_reading_may(struct cosy_state *st, unsigned int nr)
 {
 	return !cosy_ptraced() && (nr == __NR_pread64 || nr == __NR_read) &&

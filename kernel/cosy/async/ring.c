@@ -219,7 +219,7 @@ static noinline bool cosy_ring_read_watched(struct pt_regs *regs, u32 nr,
 
 	if (entry)
 		cosy_ring_args(regs, entry, 6);
-	/* A tracer sees the native call. One that attaches stops the thread, which then leaves. */
+	/* A tracer sees the native call. One that attaches now stops the thread, which leaves. */
 	if (cosy_ptraced() || nr >= COSY_RING_NOP)
 		return false;
 	cosy_loop_state(&st);
@@ -991,7 +991,7 @@ unsigned int cosy_ring_return(struct cosy_ring *ring)
 	return waiting;
 }
 
-/* Forget a descriptor for one direction. What waits is given back. */
+/* Forget a descriptor for one direction. Give the call back that waits. */
 static void cosy_ring_forget_waiter(struct cosy_ring *ring, struct cosy_ring_run *run,
 				    struct cosy_waiter *waiter, bool stale)
 {

@@ -439,7 +439,7 @@ static bool cosy_receive_is_valid(u32 nr, const struct pt_regs *regs)
 	}
 }
 
-/* The same as cosy_receive() for a COSY_RING_RECEIVE; none waits for the descriptor. */
+/* The same as cosy_receive() for a COSY_RING_RECEIVE. No call waits for the descriptor. */
 static noinline enum cosy_wait_end
 cosy_receive_buffer(struct cosy_ring *ring, struct cosy_waiter *waiter, struct file *file,
 		    struct socket *socket, const struct pt_regs *regs, u64 op, s64 *result)
@@ -454,7 +454,7 @@ cosy_receive_buffer(struct cosy_ring *ring, struct cosy_waiter *waiter, struct f
 	return cosy_receive_ended(ring, waiter, file, socket, COSY_WAITER_BUFFER, regs, op, result);
 }
 
-/* The same as cosy_receive() for calls that are not usual; none waits for the descriptor. */
+/* The same as cosy_receive() for calls that are not usual. No call waits for the descriptor. */
 static noinline enum cosy_wait_end
 cosy_receive_any(struct cosy_ring *ring, struct cosy_waiter *waiter, struct file *file,
 		 struct socket *socket, u32 nr, const struct pt_regs *regs, u64 op, s64 *result)

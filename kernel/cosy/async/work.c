@@ -385,7 +385,7 @@ void cosy_lent_give_back(struct cosy_loop *loop, struct cosy_parked *parked)
 	spin_lock_irq(&loop->ready_lock);
 	completes = lent->state == COSY_LENT_QUEUED ||
 		    lent->state == COSY_LENT_MADE;
-	/* Then no thread can take it any more. */
+	/* Remove it from its list, so that no thread takes it any more. */
 	if (completes)
 		list_del_init(&parked->ready);
 	spin_unlock_irq(&loop->ready_lock);
