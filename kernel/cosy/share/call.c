@@ -143,8 +143,8 @@ static long cosy_share_nested(struct cosy_share *share, u32 nr, const u64 *args)
 }
 
 /*
- * Make an epoll_ctl() of an epoll of the process. The table of the share has a place of its own for
- * the epoll, so the call finds both descriptors there, also if the table is full.
+ * Make an epoll_ctl() of an epoll of the process. The table of the share has a place for the epoll,
+ * also if it is full, so the call finds both descriptors there.
  */
 static long cosy_share_control(struct cosy_share *share, u64 *args)
 {
@@ -340,7 +340,7 @@ static __always_inline loff_t cosy_share_short(struct cosy_share *share, u32 nr,
 	return COSY_CALL_DONE | (u32)result;
 }
 
-/* The same if the call may be watched, or is none. */
+/* The same if the call may be watched, or is not a call for the short path. */
 static noinline loff_t cosy_share_short_slow(struct cosy_share *share, u64 nr, u32 fd)
 {
 	const u64 args[COSY_MAX_ARGS] = { fd };

@@ -181,8 +181,8 @@ static void cosy_share_end(struct cosy_share *share)
 
 /*
  * Return what a user is charged for a share. The table that the kernel makes for its descriptors
- * stays until the share is freed: 8 bytes and some bits for each of a power of two of blocks, as in
- * alloc_fdtable().
+ * stays until the share is freed. As in alloc_fdtable(), its length is a power of two of blocks,
+ * and each place takes 8 bytes and some bits.
  */
 static u64 cosy_share_charge(u32 max)
 {
