@@ -29,6 +29,7 @@
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/unistd.h>
 #include <linux/wait.h>
 
 #include <linux/cosy_async.h>
@@ -181,6 +182,17 @@ struct cosy_async_call {
 	u64 args[6];
 	u32 nr;
 };
+
+/**
+ * cosy_call_closes() - test whether a call closes descriptors that it names
+ * @nr: number of the call
+ *
+ * Return: true if it does.
+ */
+static inline bool cosy_call_closes(u32 nr)
+{
+	return nr == __NR_close || nr == __NR_dup2 || nr == __NR_dup3 || nr == __NR_close_range;
+}
 
 /* What is waited for: input, or room for output. */
 #define COSY_WAIT_IN	(1u << 0)

@@ -475,12 +475,6 @@ static noinline bool cosy_ring_give_call(struct cosy_ring *ring, struct cosy_rin
 	return true;
 }
 
-/* Return true if a call closes descriptors that it names. */
-static bool cosy_call_closes(u32 nr)
-{
-	return nr == __NR_close || nr == __NR_dup2 || nr == __NR_dup3 || nr == __NR_close_range;
-}
-
 /* A call with too few arguments, or none, must not get what is on the stack. */
 static __always_inline void cosy_ring_no_args(struct pt_regs *regs)
 {

@@ -24,7 +24,6 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/task_work.h>
-#include <linux/unistd.h>
 #include <linux/wait.h>
 
 #include <net/sock.h>
@@ -623,8 +622,11 @@ static bool cosy_lent_made(struct cosy_loop *loop, struct cosy_lent *lent,
 	if (result == -EPIPE || result == -EFBIG ||
 	    (end == COSY_CALL_MADE && sigismember(&current->pending.signal, SIGPIPE)))
 		takes = true;
-	/* Before Linux 6.6 the return to user mode releases the file: it is a part of close(). */
-	if (lent->parked.call.nr == __NR_close && task_work_pending(current))
+	/*
+	 * The return to user mode is a part of such a call: it releases the closed files, and
+	 * waits while a socket lingers. Since Linux 6.6 close() itself does so.
+	 */
+	if (cosy_call_closes(lent->parked.call.nr) && task_work_pending(current))
 		takes = true;
 	spin_lock_irq(&loop->ready_lock);
 	if (end == COSY_CALL_MADE) {
