@@ -32,7 +32,7 @@ struct cosy_suspended_function;
  * @raised:	valid with @user: instead, the call has failed with EPIPE
  * @cancelled:	all its calls that would wait fail
  * @interrupted: its present call fails if it would wait
- * @moves:	nothing is kept of it when it is left
+ * @moves:	it is freed when it is left
  * @regs:	its registers, and one that is always 0
  */
 struct cosy_coroutine {

@@ -45,8 +45,8 @@ struct cosy_waiters {
  *		   there were receives to make
  * @asleep:	   a thread sleeps in cosy_ring_sleep(): events wake @sleeper
  * @kicked:	   that thread has to leave
- * @fired:	   waiters whose socket has had an event; anybody adds to it
- * @left:	   those taken from @fired that are still to be looked at, in the order of events
+ * @fired:	   waiters whose socket has had an event; events add to it in any context
+ * @left:	   waiters taken from @fired whose calls are not made yet, in the order of events
  * @sleeper:	   wakes the sleeping thread; in no queue
  * @sleeping:	   a thread is in cosy_ring_sleep(), asleep or not
  * @executed:	   number of calls made

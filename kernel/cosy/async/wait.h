@@ -32,8 +32,8 @@ struct pt_regs;
  * @nr:	    number of the call that waits; 0: a recvfrom() without an address; COSY_WAITER_BUFFER
  * @waits:  a call waits: @nr, @op and its arguments. Events are ignored otherwise
  * @sends:  the calls of this waiter send
- * @queued: it is in the wait queue. One that receives stays there, because the next call often
- *	    waits, too
+ * @queued: it is in the wait queue. A waiter that receives stays there, because the next call
+ *	    often waits, too
  * @fired:  it is in a list of the ring
  * @unused: number of consecutive receives that did not have to wait
  * @op:	    operation of the call that waits

@@ -33,8 +33,8 @@ struct mm_struct;
  * @ended:    a descriptor of the share was closed in @table
  * @calls:    number of calls that were made; need not be exact
  * @pid:      the process, for /proc
- * @quota:    who is charged for the memory
- * @rcu:      frees it after those that look at the table of a thread in a call
+ * @quota:    the user who is charged for the memory
+ * @rcu:      frees it after readers of the table of a thread that is in a call
  * @control:  held while the place COSY_SHARE_LENT of the table has a file
  * @files:    the table
  *

@@ -31,7 +31,7 @@ int cosy_page_reserve(struct cosy_loop *loop, struct cosy_async *op, uint32_t *s
 void cosy_page_submit_reserved(struct cosy_loop *loop, struct cosy_async *op, uint32_t slot,
 			   enum cosy_how how);
 
-/** cosy_page_wait_reserved() - let a call of a function wait further, which the module has waited to make */
+/** cosy_page_wait_reserved() - let a call of a function, which has waited in the module, wait here */
 void cosy_page_wait_reserved(struct cosy_loop *loop, struct cosy_async *op, uint32_t slot,
 			 enum cosy_how how);
 

@@ -43,7 +43,7 @@ enum task_calling {
  * @value:   the value with which the function is resumed; code of the plugin reads it
  * @call:    the operation of its calls
  * @coloured: the same, if the function has a colour
- * @colours: whose colour that is, if it is not the loop's; or NULL
+ * @colours: the functions for colours of a team, if it is one of those; or NULL
  * @op:	     the operation that represents the function
  * @own:     used as @op if the program has none
  * @loop:    the loop that executes its calls
@@ -68,7 +68,7 @@ enum task_calling {
  * @reloaded: the compound has been loaded again
  * @stays:   the rest of the compound is executed in user mode
  * @in_call: it is suspended for a call of the compound
- * @waited:  the module has waited to make the call at which the compound continues
+ * @waited:  in the module, the call at which the compound continues has waited for its file
  * @asks:    the function calls cosy_task_region() in the next iteration of its loop
  * @missed:  number of consecutive calls of user functions that became up-calls
  */

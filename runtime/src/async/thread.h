@@ -120,7 +120,8 @@ int cosy_thread_cancel_lent(struct cosy_loop *loop, uint32_t slot);
 /**
  * cosy_caller_let_begin() - wait until a thread has looked up the descriptor of its call, or ended the call
  *
- * The call may go on. The caller has the loop's lock. Without /proc this returns at once.
+ * The call may go on. The caller has the loop's lock. Without /proc, or a free descriptor to read it, this
+ * returns as soon as the thread has released the lock.
  */
 void cosy_caller_let_begin(const struct cosy_caller *caller);
 

@@ -14,7 +14,7 @@
 
 _Static_assert(TEAM_SHOWN_MAX == COSY_TEAM_MAX, "a line for each worker");
 
-/* Make the file. Return its descriptor or -errno. */
+/* Make the file. Return its descriptor, or a negative number. */
 static int make_file(void)
 {
 	int fd = (int)cosy_sys(SYS_memfd_create, (long)TEAM_SHOWN_NAME, MFD_CLOEXEC, 0);
