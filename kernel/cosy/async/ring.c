@@ -551,7 +551,7 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 		}
 		/* This limits the index also on a mispredicted path. */
 		nr &= COSY_RING_CALLS - 1;
-		/* Where branch history is cleared, the function that makes the call reads it. */
+		/* cosy_call_by_number() and cosy_call_cleared() read the number from here. */
 		regs.orig_ax = nr;
 		cosy_ring_trace_start(ring, op);
 		cosy_history_clear();

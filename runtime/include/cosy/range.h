@@ -62,7 +62,7 @@ struct cosy_range {
  * @flags:	 COSY_RANGES_HUGE
  * @size:	 size of a range, rounded up to pages; 0: 1 MiB
  * @count:	 maximum number of ranges; 0: 1024. @count * @size is at most 2^46
- * @ready:	 number of ranges that are populated at once; others are when they are first taken
+ * @ready:	 number of ranges that are populated now; others are populated when they are first taken
  * @memory:	 @count * @size bytes of the program, populated and aligned to pages, for all ranges; it
  *		 must outlive them. Memory of cosy_aligned_alloc() (cosy.h) can be used by user
  *		 functions. NULL: address space is reserved
@@ -94,8 +94,8 @@ void cosy_ranges_destroy(struct cosy_ranges *ranges);
  * cosy_range_take() - take a range
  * @ranges: the ranges
  *
- * The range that this worker has freed last, which is probably in its CPU's cache; otherwise one that
- * another thread has freed; otherwise a new one, which is populated now. Its contents are undefined.
+ * Takes the range that this worker has freed last, which is probably in its CPU's cache. If there is none,
+ * takes one that another thread has freed, or else populates a new one. The contents are undefined.
  * Thread-safe; threads that are no workers share a list.
  *
  * Return: the range, empty; NULL: all are taken, or there is no memory (errno: ENOMEM).
@@ -114,7 +114,7 @@ void cosy_range_free(struct cosy_ranges *ranges, struct cosy_range *range);
  * @range: the range; no other thread uses it
  * @size:  number of bytes
  *
- * Return: the memory, aligned to 16 bytes, with undefined contents; NULL: there is not so much left.
+ * Return: the memory, aligned to 16 bytes, with undefined contents; NULL: the range has too few bytes left.
  */
 static inline void *cosy_range_alloc(struct cosy_range *range, size_t size)
 {

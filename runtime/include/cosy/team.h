@@ -170,7 +170,7 @@ int cosy_team_resize(struct cosy_team *team, unsigned int workers);
  * @fn:	    the callback
  * @arg:    its argument
  *
- * The paper's cpucb(). Nothing is shared with other workers if the colour lives on the calling one.
+ * This is cpucb() of the paper. Nothing is shared with other workers if the colour lives on the calling one.
  *
  * Return: 0: it will run, once; -ENOMEM, -ESHUTDOWN, -EPERM.
  */
@@ -225,7 +225,10 @@ uint64_t cosy_team_colour(void);
  * cosy_async_close() on any worker closes a descriptor for all: what waits for it, in whatever loop of the
  * team, first completes with -ECANCELED, and the loops forget it. If another worker has used the
  * descriptor, and anything is outstanding in its loop, the close waits until that worker has returned from
- * its callback. Call cosy_cancel_fd() on a worker before closing a descriptor otherwise: that cancels on
+ * its callback, but at most for about 20 ms, unless its loop has buffers (cosy_loop_buffers()). What the
+ * callback has submitted by then may begin before it returns.
+ *
+ * Call cosy_cancel_fd() on a worker before closing a descriptor otherwise: that cancels on
  * this worker what waits, and lets the others do so soon.
  *
  * Return: the loop; NULL: the thread is no worker.
@@ -255,7 +258,7 @@ struct cosy_async *cosy_team_moves(struct cosy_async *op);
 
 /**
  * cosy_team_rejected() - give the colour back of an operation whose submission has failed
- * @op: which was given to cosy_colour(), and is not submitted again
+ * @op: the operation, which was given to cosy_colour(), and is not submitted again
  *
  * Otherwise the colour stays on this worker, and its memory is not freed.
  */

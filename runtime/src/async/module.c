@@ -171,7 +171,7 @@ static void sync_module(const struct cosy_loop *loop)
 
 void cosy_module_use_fd(struct cosy_loop *loop, int fd)
 {
-	/* Compounds of functions do not run while there are shares. */
+	/* Compounds of functions do not run in the module once the program has made a share. */
 	if (fd < 0 || cosy_is_of_share(fd))
 		return;
 	if (!cosy_descriptor(&loop->fds, fd))
