@@ -101,8 +101,8 @@ long cosy_share_syscall(struct cosy_share *share, long nr, const uint64_t args[6
  * @nr:	   the number of the call
  * @args:  its arguments, which are read now
  *
- * This is for calls without a descriptor of the share, which open a file or copy an ordinary descriptor.
- * For other calls cosy_async_call() does the same, as do the functions of cosy/async-calls.h.
+ * This is for calls without a descriptor of the share, for example to open a file or to copy an ordinary
+ * descriptor. For other calls cosy_async_call() does the same, as do the functions of cosy/async-calls.h.
  *
  * Return: as cosy_async_call(); -EINVAL (no such call in shares); -EBADF (it waits for a descriptor, which
  * is not of this share).

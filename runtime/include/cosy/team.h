@@ -216,8 +216,9 @@ uint64_t cosy_team_colour(void);
  *			c->fd, c->buf, sizeof(c->buf), 0);
  *
  * cosy_colour() has to be followed by a submission of the operation. If that fails, submit the
- * returned operation again, or call cosy_team_rejected(). While an operation of the running colour is outstanding, the colour
- * stays on this worker. So operations of one colour on one descriptor are ordered as in one loop.
+ * returned operation again, or call cosy_team_rejected(). While an operation of the running colour is
+ * outstanding, the colour stays on this worker. So operations of one colour on one descriptor are ordered
+ * as in one loop.
  * cosy_team_moves() makes an exception. An operation without a structure does not count:
  * cosy_team_stay(). An operation without cosy_colour(), and a function without .colour, have colour 0,
  * which stays for good on the worker where it calls this.
