@@ -309,7 +309,7 @@ def check_reload(server):
 
 def main():
     server = Nginx(sys.argv[1])
-    # Nobody else gets the port of this socket. nginx may bind it, too: this one does not listen.
+    # No other process gets the port of this socket. nginx may bind it, too: this one does not listen.
     port = socket.socket()
     port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     port.bind(("127.0.0.1", 0))
