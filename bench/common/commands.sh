@@ -19,7 +19,7 @@ make_files() {
 	if wants ninja make; then
 		make_build
 	fi
-	if wants link ld; then
+	if wants link ld gold lld; then
 		make_objects
 	fi
 	if wants clamscan; then
