@@ -339,6 +339,15 @@ static void race(void)
 			wrong += error != ENOENT;
 		else
 			wrong += fstat(ret, &st) || st.st_ino != moved.st_ino || close(ret);
+		COSY_START;
+		ret = open("/race/mnt/dir/inner", O_RDONLY);
+		error = errno;
+		COSY_END;
+		if (ret < 0)
+			wrong += error != ENOENT;
+		else
+			wrong += fstat(ret, &st) ||
+				 (st.st_dev == below.st_dev && st.st_ino != below.st_ino) || close(ret);
 	}
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
@@ -351,7 +360,7 @@ static void look_up(void)
 {
 	static const char *const quick[] = {
 		"/dir/inner", "//dir/sub/inner", "/mnt", "/mnt/dir/inner", "/mnt/bind/inner",
-		"/covered", "/elsewhere/inner", "/a/b/c/d/e/f/g/h/inner",
+		"/mnt/bind/sub/third", "/covered", "/elsewhere/inner", "/a/b/c/d/e/f/g/h/inner",
 	};
 	struct statx stx;
 	struct stat st;

@@ -192,6 +192,7 @@ int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
 #define COSY_CHILD_STATX_NEEDS	(COSY_CHILD_NEEDS | COSY_STATX_NEEDS)
 #define COSY_CHILD_OPEN_NEEDS						\
 	(COSY_CHILD_NEEDS | COSY_NEEDS(alloc_empty_file) | COSY_NEEDS(vfs_open))
+void cosy_child_init(void);
 long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
 		     struct kstat *stat);
 long cosy_child_statx(int dfd, const struct cosy_name *name, unsigned int flags,

@@ -12,19 +12,20 @@
 #include <linux/fs_struct.h>
 #include <linux/namei.h>
 #include <linux/rcupdate.h>
+#include <linux/seqlock.h>
 #include <linux/stat.h>
 #include <linux/string.h>
 #include <asm/word-at-a-time.h>
 
 #include "fast/calls.h"
 #include "kernel/internals.h"
+#include "kernel/symbols.h"
 
 /*
- * Maximum numbers of directories between the start and the entry, and of mounts that are entered.
- * Their data is on the stack. Other names need the kernel's path walk.
+ * Maximum number of directories between the start and the entry. Their data is on the stack. Other
+ * names need the kernel's path walk.
  */
 #define COSY_DEPTH	8
-#define COSY_MOUNTS	2
 
 /*
  * A directory on the path to the entry, found in the dentry cache. If a file system is mounted on
@@ -39,32 +40,43 @@ struct cosy_path_dir {
 };
 
 /*
- * A mount that was entered on the path to the entry, and what it covers. References to both are
- * held: the root of a mount does not pin the directories from which it was entered.
- */
-struct cosy_path_mount {
-	struct vfsmount *mnt;
-	struct dentry *covered;
-};
-
-/*
  * How an entry was found: its @seq and @type (DCACHE_..._TYPE), the mount that contains it, and the
  * last component of the name. The @n directories are those on the path after the directory where
  * the name starts. The process must be allowed to search the first @searched of them, all unless
  * the entry is the root of what is mounted on the last one. The type can only change if the entry
- * does not exist.
+ * does not exist. If @crosses, mounts were looked up, in the state @mount_seq of mount_lock. Then
+ * cosy_child_lookup() returns a reference to @mnt, too.
  */
 struct cosy_descent {
 	unsigned int seq;
 	unsigned int type;
 	unsigned int n;
 	unsigned int searched;
-	unsigned int nmounts;
+	unsigned int mount_seq;
+	bool crosses;
 	struct vfsmount *mnt;
 	struct qstr last;
 	struct cosy_path_dir dirs[COSY_DEPTH];
-	struct cosy_path_mount mounts[COSY_MOUNTS];
 };
+
+/*
+ * The kernel's mount_lock, which all changes of mounts take, and the offset of the struct vfsmount
+ * in its struct mount; NULL if mounts cannot be entered here.
+ */
+static const seqlock_t *cosy_mount_lock __ro_after_init;
+static unsigned int cosy_mount_offset __ro_after_init;
+
+/**
+ * cosy_child_init() - find what names that cross mounts need
+ */
+void cosy_child_init(void)
+{
+	if (!cosy_has(COSY_NEEDS(__lookup_mnt) | COSY_NEEDS(__legitimize_mnt) |
+		      COSY_NEEDS(mount_mnt)))
+		return;
+	cosy_mount_offset = cosy_internal_offset(COSY_INTERNAL_mount_mnt);
+	cosy_mount_lock = cosy_symbol("mount_lock");
+}
 
 static __always_inline bool cosy_is_dots(const unsigned char *text, size_t len)
 {
@@ -127,55 +139,40 @@ static __always_inline size_t cosy_component_len(const unsigned char *text,
 }
 
 /*
- * Enter the file system that is mounted on @found, like handle_mounts() in fs/namei.c. The caller
- * is an RCU reader and has found it in descent->mnt, with the flags @flags. Of what the caller has
- * found before, only what pins @found is valid afterwards.
+ * Enter the file system that is mounted on @found, like __follow_mount_rcu() in fs/namei.c. The
+ * caller is an RCU reader and has found it in descent->mnt, with the flags @flags. The result is
+ * valid if mounts have not changed until cosy_child_lookup() holds descent->mnt.
  *
  * Return: the root of the mount, which is descent->mnt now; the dentry of @found if nothing is
  * mounted on it in this mount namespace; NULL if the name needs the kernel's path walk: for
  * automounts, and for mounts on the root of a mount.
  */
-static noinline struct dentry *cosy_enter_mount(struct cosy_descent *descent,
-						const struct cosy_path_dir *found,
-						unsigned int flags)
+static __always_inline struct dentry *cosy_enter_mount(struct cosy_descent *descent,
+						       const struct cosy_path_dir *found,
+						       unsigned int flags)
 {
-	struct path covered = { .mnt = descent->mnt, .dentry = found->dentry };
-	struct cosy_path_mount *entered = &descent->mounts[descent->nmounts];
+	struct mount *mount;
 
-	if ((flags & DCACHE_MANAGED_DENTRY) != DCACHE_MOUNTED ||
-	    descent->nmounts == COSY_MOUNTS ||
-	    !cosy_has(COSY_NEEDS(lookup_mnt)) ||
-	    !lockref_get_not_dead(&covered.dentry->d_lockref))
+	if ((flags & DCACHE_MANAGED_DENTRY) != DCACHE_MOUNTED || !cosy_mount_lock)
 		return NULL;
-	entered->covered = covered.dentry;
-	entered->mnt = NULL;
-	descent->nmounts++;
-	if (read_seqcount_retry(&covered.dentry->d_seq, found->seq))
+	if (!descent->crosses) {
+		descent->crosses = true;
+		descent->mount_seq = read_seqbegin(cosy_mount_lock);
+	}
+	mount = cosy_internal(__lookup_mnt)(descent->mnt, found->dentry);
+	if (!mount)
+		return found->dentry;
+	descent->mnt = (void *)mount + cosy_mount_offset;
+	if (READ_ONCE(descent->mnt->mnt_root->d_flags) & DCACHE_MANAGED_DENTRY)
 		return NULL;
-	/* If others unmount at that moment, it drops the last reference, which may sleep. */
-	rcu_read_unlock();
-	entered->mnt = cosy_internal(lookup_mnt)(&covered);
-	rcu_read_lock();
-	if (!entered->mnt)
-		return covered.dentry;
-	if (READ_ONCE(entered->mnt->mnt_root->d_flags) & DCACHE_MANAGED_DENTRY)
-		return NULL;
-	descent->mnt = entered->mnt;
 	return descent->mnt->mnt_root;
 }
 
-/*
- * Drop the references to mounts. The caller is not an RCU reader. The innermost is the first: what
- * a mount covers is in the file system of the one before, which may end with the reference to it.
- */
-static __always_inline void cosy_leave_mounts(const struct cosy_descent *descent)
+/* Drop the reference to the mount. The caller is not an RCU reader. */
+static __always_inline void cosy_leave_mount(const struct cosy_descent *descent)
 {
-	unsigned int i;
-
-	for (i = descent->nmounts; unlikely(i); i--) {
-		mntput(descent->mounts[i - 1].mnt);
-		dput(descent->mounts[i - 1].covered);
-	}
+	if (unlikely(descent->crosses))
+		mntput(descent->mnt);
 }
 
 /*
@@ -269,7 +266,8 @@ static noinline struct dentry *cosy_mounted_entry(struct dentry *entry,
 /*
  * Check that the process may search the directories of @descent. The caller holds @entry and is
  * an RCU reader. An entry that was not moved pins its directory, which pins its own directory in
- * the same way. What a mount covers is held. Only pinned directories are accessed.
+ * the same way. The root of a mount does not pin what it covers, but mounts do, and they have not
+ * changed. Only pinned directories are accessed.
  *
  * Return: 0 or an error; -ECHILD if this cannot be decided here, or if the directories have
  * changed since the look-up.
@@ -280,6 +278,9 @@ static noinline int cosy_descent_permission(const struct dentry *entry,
 	unsigned int i, seq = descent->seq;
 	int err;
 
+	/* Opening has left the RCU section of the look-up. */
+	if (unlikely(descent->crosses) && read_seqretry(cosy_mount_lock, descent->mount_seq))
+		return -ECHILD;
 	for (i = descent->n;; i--) {
 		if (unlikely(read_seqcount_retry(&entry->d_seq, seq)))
 			return -ECHILD;
@@ -302,7 +303,7 @@ static noinline int cosy_descent_permission(const struct dentry *entry,
  * Find the entry that a walk from @dir would find in the dentry cache alone. Gives up at links to
  * follow, and at entries that the file system must revalidate. The entry may be a negative one,
  * which does not exist. The caller holds @dir, and then calls cosy_child_permission() and
- * cosy_leave_mounts().
+ * cosy_leave_mount().
  *
  * Return: the entry with a reference, and with the RCU read lock; NULL, without the lock and
  * without references, if the name needs the kernel's path walk.
@@ -313,12 +314,13 @@ cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
 {
 	struct dentry *parent = dir->dentry, *entry;
 	unsigned int flags;
+	int err;
 
 	if (!cosy_is_plain_directory(parent) ||
 	    unlikely(!cosy_mode_allows_search(d_inode(parent), dir->mnt)))
 		return NULL;
 	descent->n = 0;
-	descent->nmounts = 0;
+	descent->crosses = false;
 	descent->mnt = dir->mnt;
 	rcu_read_lock();
 	if (likely(name->entry)) {
@@ -345,19 +347,29 @@ cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
 	descent->type = flags & DCACHE_ENTRY_TYPE;
 	if (unlikely(follow && descent->type == DCACHE_SYMLINK_TYPE))
 		goto unusual;
+	/* The mount first: its file system must not end while the entry is held. */
+	if (unlikely(descent->crosses)) {
+		err = cosy_internal(__legitimize_mnt)(descent->mnt, descent->mount_seq);
+		if (unlikely(err)) {
+			rcu_read_unlock();
+			/* It was unmounted meanwhile, and this may be the last reference. */
+			if (err < 0)
+				mntput(descent->mnt);
+			return NULL;
+		}
+	}
 	if (unlikely(!lockref_get_not_dead(&entry->d_lockref)))
-		goto unusual;
+		entry = NULL;
 	/* Check again, with the reference, that it is the entry that was found. */
-	if (likely(!read_seqcount_retry(&entry->d_seq, descent->seq)))
+	else if (likely(!read_seqcount_retry(&entry->d_seq, descent->seq)))
 		return entry;
 	rcu_read_unlock();
 	dput(entry);
-	cosy_leave_mounts(descent);
+	cosy_leave_mount(descent);
 	return NULL;
 
 unusual:
 	rcu_read_unlock();
-	cosy_leave_mounts(descent);
 	return NULL;
 }
 
@@ -496,9 +508,10 @@ cosy_child_get_in(const struct path *dir, const struct cosy_name *name,
 	if (unlikely(err))
 		goto out;
 	if (request.kind == COSY_REQUEST_PATH) {
-		mntget(path.mnt);
+		if (likely(!descent.crosses))
+			mntget(path.mnt);
 		*(struct path *)to = path;
-		goto leave;
+		return 0;
 	}
 	if (request.kind == COSY_REQUEST_STATX)
 		err = cosy_statx_get(&path, request.flags, request.mask, to);
@@ -507,8 +520,7 @@ cosy_child_get_in(const struct path *dir, const struct cosy_name *name,
 				  request.flags | AT_NO_AUTOMOUNT);
 out:
 	dput(path.dentry);
-leave:
-	cosy_leave_mounts(&descent);
+	cosy_leave_mount(&descent);
 	return err;
 }
 

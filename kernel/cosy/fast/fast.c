@@ -248,6 +248,7 @@ void cosy_fast_init(void)
 		cosy_fast_calls[i] = static_key_enabled(&cosy_history_clears) ?
 					     cosy_fast_cleared :
 					     cosy_fast_functions[i];
+	cosy_child_init();
 	cosy_cached_init();
 	cosy_overwrite_init();
 }

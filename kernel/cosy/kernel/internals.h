@@ -20,6 +20,7 @@
 #include "compat/compat.h"
 
 struct bpf_arena;
+struct mount;
 struct pipe_inode_info;
 struct proto_accept_arg;
 struct pt_regs;
