@@ -342,15 +342,31 @@ bool Inliner::isRecursive(const Function &Callee, int Parent) const {
   return false;
 }
 
+/// \returns the variable of \p F through which values of the type \p Ty pass.
+/// It is the same for all, because each has an address in a register.
+static AllocaInst *passingVariable(Function &F, Type *Ty) {
+  constexpr StringLiteral Tag = "cosy.passing";
+  BasicBlock &Entry = F.getEntryBlock();
+  for (Instruction &I : Entry) {
+    auto *Variable = dyn_cast<AllocaInst>(&I);
+    if (!Variable || !Variable->hasMetadata(Tag))
+      break;
+    if (Variable->getAllocatedType() == Ty)
+      return Variable;
+  }
+  AllocaInst *Variable =
+      IRBuilder<>(&*Entry.getFirstInsertionPt()).CreateAlloca(Ty);
+  Variable->setMetadata(Tag, MDNode::get(F.getContext(), {}));
+  return Variable;
+}
+
 /// Passes the operand \p U through memory, so that simplification does not know
 /// it, as native code does not know an argument of a function that is not
 /// inlined.
 static void hideValue(Use &U) {
   auto *I = cast<Instruction>(U.getUser());
   Type *Ty = U->getType();
-  BasicBlock &Entry = I->getFunction()->getEntryBlock();
-  AllocaInst *Variable =
-      IRBuilder<>(&*Entry.getFirstInsertionPt()).CreateAlloca(Ty);
+  AllocaInst *Variable = passingVariable(*I->getFunction(), Ty);
   IRBuilder<> B(I);
   B.CreateStore(U, Variable, /*isVolatile=*/true);
   U.set(B.CreateLoad(Ty, Variable, /*isVolatile=*/true));
@@ -509,10 +525,8 @@ static void fixResult(Instruction &I) {
     if (isa<Constant>(U) &&
         (isa<BinaryOperator>(I) || U->getType()->isFPOrFPVectorTy()))
       hideValue(U);
-  BasicBlock &Entry = I.getFunction()->getEntryBlock();
-  IRBuilder<> AtEntry(&*Entry.getFirstInsertionPt());
   IRBuilder<>(I.getNextNode())
-      .CreateStore(&I, AtEntry.CreateAlloca(I.getType()),
+      .CreateStore(&I, passingVariable(*I.getFunction(), I.getType()),
                    /*isVolatile=*/true);
 }
 
