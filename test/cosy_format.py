@@ -27,6 +27,11 @@ class Test(lit.formats.ShTest):
     than the elapsed time does.
     """
 
+    def __init__(self):
+        super().__init__()
+        # bash executes the RUN lines. The parameter for that has another name since LLVM 23.
+        self.execute_external = True
+
     def execute(self, test, lit_config):
         if "vm" not in test.config.available_features:
             with open(test.getSourcePath(), errors="replace") as text:

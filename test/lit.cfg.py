@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 import cosy_format
 
 config.name = "cosy"
-config.test_format = cosy_format.Test(execute_external=True)
+config.test_format = cosy_format.Test()
 # Limits in seconds, for an emulated VM on a busy machine: the slowest test takes 120 on an idle one.
 # A command in a VM ends first, and tells what it was doing.
 checkers = os.environ.get("COSY_KERNEL") in ("debug", "kcsan", "rt")
