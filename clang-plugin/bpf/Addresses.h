@@ -4,7 +4,6 @@
 #define COSY_PLUGIN_BPF_ADDRESSES_H
 
 #include "llvm/IR/Function.h"
-#include "llvm/IR/Instructions.h"
 
 namespace cosy {
 
@@ -12,8 +11,9 @@ namespace cosy {
 /// addresses.
 void ignoreAddresses(llvm::Function &F);
 
-/// Marks \p Load, a part of a copy of memory that may contain addresses.
-void markCopy(llvm::LoadInst &Load);
+/// \returns true if \p F is memcpy() or memmove(), whose calls must not be
+/// inlined before checkAddresses(), which follows what they copy.
+bool isCopy(const llvm::Function &F);
 
 /// Reports where \p Program, made of \p User and of its callees, depends on the
 /// address of a constant, or hands it out. \returns false after an error. Must

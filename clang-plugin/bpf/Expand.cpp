@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Expand.cpp - Expand code without BPF instructions ------------------===//
-#include "bpf/Addresses.h"
 #include "bpf/Function.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -152,13 +151,11 @@ static void expandMemory(MemIntrinsic &MI) {
           B.CreateZExt(Set->getValue(), Ty),
           ConstantInt::get(Ty, APInt::getSplat(Width * 8, APInt(8, 1))));
     } else {
-      LoadInst *Load = B.CreateAlignedLoad(
+      V = B.CreateAlignedLoad(
           Ty,
           B.CreateConstGEP1_64(B.getInt8Ty(),
                                cast<MemTransferInst>(MI).getSource(), At),
           Align(1));
-      markCopy(*Load);
-      V = Load;
     }
     Pieces.push_back({At, V});
   }

@@ -248,6 +248,26 @@ public:
 
 namespace {
 
+/// Inlines all functions, or all but copies.
+class InlineFunctions : public PassInfoMixin<InlineFunctions> {
+public:
+  explicit InlineFunctions(bool Copies) : Copies(Copies) {}
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
+    for (Function &F : M)
+      if (isCopy(F) && !F.isDeclaration()) {
+        F.removeFnAttr(Copies ? Attribute::NoInline : Attribute::AlwaysInline);
+        F.addFnAttr(Copies ? Attribute::AlwaysInline : Attribute::NoInline);
+      }
+    PreservedAnalyses PA = AlwaysInlinerPass(false).run(M, MAM);
+    MAM.invalidate(M, PA);
+    PA.intersect(GlobalDCEPass().run(M, MAM));
+    return PA;
+  }
+
+private:
+  bool Copies;
+};
+
 /// Calls checkAddresses() for the code that can be reached.
 class CheckAddresses : public PassInfoMixin<CheckAddresses> {
 public:
@@ -284,14 +304,17 @@ bool optimizeProgram(Module &M, TargetMachine &TM, bool Unroll,
 
   auto Cfg = SimplifyCFGOptions().convertSwitchToLookupTable(false);
   ModulePassManager MPM;
-  MPM.addPass(AlwaysInlinerPass(false));
-  MPM.addPass(GlobalDCEPass());
-  FunctionPassManager FPM;
-  FPM.addPass(LowerExpectIntrinsicPass());
+  FunctionPassManager BeforeCheck, FPM;
+  BeforeCheck.addPass(LowerExpectIntrinsicPass());
+  BeforeCheck.addPass(SROAPass(SROAOptions::ModifyCFG));
+  BeforeCheck.addPass(EarlyCSEPass(true));
+  BeforeCheck.addPass(ADCEPass()); // removes checks of sanitizers
+  BeforeCheck.addPass(CheckAddresses(User, Good));
+  MPM.addPass(InlineFunctions(/*Copies=*/false));
+  MPM.addPass(createModuleToFunctionPassAdaptor(std::move(BeforeCheck)));
+  MPM.addPass(InlineFunctions(/*Copies=*/true));
   FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
   FPM.addPass(EarlyCSEPass(true));
-  FPM.addPass(ADCEPass()); // removes checks of sanitizers
-  FPM.addPass(CheckAddresses(User, Good));
   FPM.addPass(LowerConstantIntrinsicsPass());
   FPM.addPass(SimplifyCFGPass(Cfg));
   FPM.addPass(InstCombinePass());
