@@ -193,12 +193,59 @@ static void cosy_ring_give_waiter(struct cosy_ring *ring, struct cosy_ring_run *
 		       &regs);
 }
 
-/* Read the arguments of a send or a receive. The last one counts only with an address. */
-static __always_inline void cosy_ring_transfer_args(struct pt_regs *regs,
-						    const struct cosy_ring_entry *entry)
+/**
+ * struct cosy_ring_transfer - the arguments of a sendto() or recvfrom(), each read once
+ * @fd:	     the descriptor
+ * @buffer:  of the process
+ * @size:    of @buffer
+ * @flags:   of the call
+ * @address: of the process
+ */
+struct cosy_ring_transfer {
+	u64 fd;
+	u64 buffer;
+	u64 size;
+	u64 flags;
+	u64 address;
+};
+
+static __always_inline struct cosy_ring_transfer
+cosy_ring_transfer_args(const struct cosy_ring_entry *entry)
 {
-	cosy_ring_args(regs, entry, 5);
-	regs->r9 = unlikely(regs->r8) ? READ_ONCE(entry->args[5]) : 0;
+	return (struct cosy_ring_transfer){
+		.fd = READ_ONCE(entry->args[0]),
+		.buffer = READ_ONCE(entry->args[1]),
+		.size = READ_ONCE(entry->args[2]),
+		.flags = READ_ONCE(entry->args[3]),
+		.address = READ_ONCE(entry->args[4]),
+	};
+}
+
+/* Set the registers to what a call without an address uses. */
+static __always_inline void cosy_ring_usual_regs(struct pt_regs *regs,
+						 const struct cosy_ring_transfer *args)
+{
+	regs->di = args->fd;
+	regs->si = args->buffer;
+	regs->dx = args->size;
+	regs->r10 = args->flags;
+}
+
+/* Set all registers. The last argument counts only with an address. */
+static __always_inline void cosy_ring_transfer_regs(struct pt_regs *regs,
+						    const struct cosy_ring_entry *entry,
+						    const struct cosy_ring_transfer *args)
+{
+	cosy_ring_usual_regs(regs, args);
+	regs->r8 = args->address;
+	regs->r9 = args->address ? READ_ONCE(entry->args[5]) : 0;
+}
+
+/* Set those that cosy_ring_usual_regs() has not set. */
+static __always_inline void cosy_ring_no_address(struct pt_regs *regs)
+{
+	regs->r8 = 0;
+	regs->r9 = 0;
 }
 
 /* Return true if the thread's system calls are watched: by filters, a tracer, an audit. */
@@ -362,34 +409,44 @@ static noinline enum cosy_wait_end cosy_ring_send_ended(struct cosy_ring *ring, 
 	return cosy_ring_send_end(end, flags & COSY_RING_LINKED, regs->dx, *result);
 }
 
-/* Make a sendto() of a thread that is not watched. Returns as cosy_ring_any_call(). */
+/*
+ * Make a sendto() of a thread that is not watched. Returns as cosy_ring_any_call(). @regs: set to
+ * all of its arguments unless it was made.
+ */
 static __always_inline enum cosy_wait_end
 cosy_ring_send(struct cosy_ring *ring, const struct cosy_ring_entry *entry, u64 op,
 	       struct pt_regs *regs, s64 *result, u32 *sent)
 {
 	const u32 flags = READ_ONCE(entry->flags);
+	const struct cosy_ring_transfer args = cosy_ring_transfer_args(entry);
 	enum cosy_wait_end end = COSY_WAIT_GIVEN;
 	struct socket *socket;
 	struct cosy_fd fd;
 
-	cosy_ring_transfer_args(regs, entry);
 	/*
 	 * If a send waits, later sends on its socket have to wait, too. A size from 2^31 on is
 	 * never sent, and may be equal to an error.
 	 */
 	if (unlikely(ring->nsending) || unlikely(flags & COSY_RING_WAITED) ||
-	    unlikely(regs->r8 | (regs->r10 & COSY_RING_SEND_UNUSUAL) | regs->dx >> 31))
+	    unlikely(args.address | (args.flags & COSY_RING_SEND_UNUSUAL) | args.size >> 31)) {
+		cosy_ring_transfer_regs(regs, entry, &args);
 		return cosy_ring_any_send(ring, __NR_sendto, flags, op, regs, result, sent);
-	fd = cosy_fd_get(regs->di);
+	}
+	/* Before the call: otherwise the compiler saves the same elsewhere, and reads it again. */
+	cosy_ring_usual_regs(regs, &args);
+	fd = cosy_fd_get(args.fd);
 	socket = cosy_socket_of(fd.file);
 	if (likely(socket)) {
-		*result = cosy_transfer(socket, regs, false);
-		if (likely(*result == regs->dx))
+		*result = cosy_transfer_now(socket, args.buffer, args.size, args.flags, false);
+		if (likely(*result == args.size)) {
 			end = flags & COSY_RING_LINKED ? COSY_WAIT_LINKED_SENT : COSY_WAIT_MADE;
-		else
+		} else {
+			cosy_ring_no_address(regs);
 			end = cosy_ring_send_ended(ring, fd.file, socket, flags, op, regs, result,
 						   sent);
+		}
 	} else {
+		cosy_ring_no_address(regs);
 		*sent = 0;
 	}
 	cosy_fd_put(fd);
@@ -589,7 +646,8 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 			head++;
 			break;
 		}
-	} while (++head != stop || (stop = cosy_ring_stop(ring, run, head, tail)) != head);
+	} while (++head != stop ||
+		 (head != tail && (stop = cosy_ring_stop(ring, run, head, tail)) != head));
 	run->calls += head - begin;
 	WRITE_ONCE(ring->calls_head, head);
 	WRITE_ONCE(ring->page->calls_head, head);
@@ -671,29 +729,41 @@ static noinline void cosy_ring_other_receive(struct cosy_ring *ring, struct cosy
 }
 
 /*
- * Make a receive of a thread that is not watched, or let it wait. @regs: set to its arguments. A
- * usual one is made here, unless the last ones had to wait.
+ * Make a receive of a thread that is not watched, or let it wait. @regs: set to all of its
+ * arguments unless it was made. A usual one is made here, unless the last ones had to wait.
  */
 static __always_inline enum cosy_wait_end
 cosy_ring_receive(struct cosy_ring *ring, u32 nr, const struct cosy_ring_entry *entry, u64 op,
 		  struct pt_regs *regs, s64 *result)
 {
+	const struct cosy_ring_transfer args = cosy_ring_transfer_args(entry);
 	enum cosy_wait_end end = COSY_WAIT_MADE;
 	struct cosy_waiter *waiter;
 	struct socket *socket;
 	struct cosy_fd fd;
 
-	cosy_ring_transfer_args(regs, entry);
-	waiter = cosy_receiver_of(ring, (u32)regs->di);
-	if (unlikely(waiter && waiter->queued) || unlikely(nr != __NR_recvfrom) ||
-	    unlikely(!regs->dx) || unlikely(regs->r8 | (regs->r10 & COSY_RING_RECEIVE_UNUSUAL)))
+	if (unlikely(nr != __NR_recvfrom) || unlikely(!args.size) ||
+	    unlikely(args.address | (args.flags & COSY_RING_RECEIVE_UNUSUAL))) {
+		cosy_ring_transfer_regs(regs, entry, &args);
 		return cosy_receive(ring, nr, regs, op, result);
-	fd = cosy_fd_get(regs->di);
+	}
+	cosy_ring_usual_regs(regs, &args);
+	waiter = cosy_receiver_of(ring, (u32)args.fd);
+	fd = cosy_fd_get(args.fd);
 	socket = cosy_socket_of(fd.file);
-	if (likely(socket))
-		*result = cosy_transfer(socket, regs, true);
-	if (unlikely(!socket) || unlikely(*result < 0))
-		end = cosy_receive_ended(ring, waiter, fd.file, socket, 0, regs, op, result);
+	if (unlikely(waiter && waiter->queued)) {
+		cosy_ring_no_address(regs);
+		end = cosy_receive_usual(ring, waiter, fd.file, socket, regs, op, result);
+	} else {
+		if (likely(socket))
+			*result = cosy_transfer_now(socket, args.buffer, args.size, args.flags,
+						    true);
+		if (unlikely(!socket) || unlikely(*result < 0)) {
+			cosy_ring_no_address(regs);
+			end = cosy_receive_ended(ring, waiter, fd.file, socket, 0, regs, op,
+						 result);
+		}
+	}
 	cosy_fd_put(fd);
 	return end;
 }

@@ -64,29 +64,37 @@ static __always_inline void cosy_message_init(struct msghdr *msg)
 }
 
 /**
- * cosy_transfer() - call recvfrom() or sendto() without blocking
+ * cosy_transfer_now() - call recvfrom() or sendto() without blocking
  * @socket:   the socket
- * @regs:     the arguments; the address is NULL
+ * @buffer:   argument of the call
+ * @size:     argument of the call
+ * @flags:    argument of the call
  * @receives: true for recvfrom(), false for sendto()
  *
- * Return: what the system call returns with MSG_DONTWAIT.
+ * Return: what the system call returns with MSG_DONTWAIT and no address.
  */
-static __always_inline long cosy_transfer(struct socket *socket, const struct pt_regs *regs,
-					  bool receives)
+static __always_inline long cosy_transfer_now(struct socket *socket, u64 buffer, u64 size,
+					      unsigned int flags, bool receives)
 {
-	void __user *buffer = (void __user *)regs->si;
-	size_t size = cosy_transfer_size(regs);
-	unsigned int flags = regs->r10 | MSG_DONTWAIT;
 	struct msghdr msg __uninitialized;
 
-	if (unlikely(!cosy_access_ok(buffer, size)))
+	flags |= MSG_DONTWAIT;
+	size = min_t(u64, size, MAX_RW_COUNT);
+	if (unlikely(!cosy_access_ok((void __user *)buffer, size)))
 		return -EFAULT;
 	cosy_message_init(&msg);
-	iov_iter_ubuf(&msg.msg_iter, receives ? READ : WRITE, buffer, size);
+	iov_iter_ubuf(&msg.msg_iter, receives ? READ : WRITE, (void __user *)buffer, size);
 	if (receives)
 		return sock_recvmsg(socket, &msg, flags);
 	msg.msg_flags = flags & ~MSG_INTERNAL_SENDMSG_FLAGS;
 	return sock_sendmsg(socket, &msg);
+}
+
+/* The same with the arguments in @regs. */
+static __always_inline long cosy_transfer(struct socket *socket, const struct pt_regs *regs,
+					  bool receives)
+{
+	return cosy_transfer_now(socket, regs->si, regs->dx, regs->r10, receives);
 }
 
 #endif /* COSY_ASYNC_TRANSFER_H */

@@ -469,6 +469,36 @@ cosy_receive_any(struct cosy_ring *ring, struct cosy_waiter *waiter, struct file
 }
 
 /**
+ * cosy_receive_usual() - make a recvfrom() that is usual, or let it wait
+ * @ring:   the ring, entered
+ * @waiter: what it keeps for the receives of the descriptor, or NULL
+ * @file:   the file of the descriptor
+ * @socket: its socket, or NULL
+ * @regs:   the arguments: a size, no address, and no flag of COSY_RING_RECEIVE_UNUSUAL
+ * @op:	    the operation
+ * @result: set to the result with COSY_WAIT_MADE
+ *
+ * Return: how it has ended.
+ */
+enum cosy_wait_end cosy_receive_usual(struct cosy_ring *ring, struct cosy_waiter *waiter,
+				      struct file *file, struct socket *socket,
+				      const struct pt_regs *regs, u64 op, s64 *result)
+{
+	if (unlikely(waiter && waiter->waits))
+		return COSY_WAIT_SECOND;
+	if (unlikely(!socket))
+		return COSY_WAIT_GIVEN;
+	if (waiter && cosy_target_is(&waiter->target, file) && cosy_socket_is_idle(socket) &&
+	    cosy_receive_may_wait(regs, socket))
+		return cosy_waiter_wait(waiter, file, socket, 0, regs, op, result);
+	cosy_waiter_is_unused(waiter);
+	*result = cosy_transfer(socket, regs, true);
+	if (likely(*result >= 0))
+		return COSY_WAIT_MADE;
+	return cosy_receive_ended(ring, waiter, file, socket, 0, regs, op, result);
+}
+
+/**
  * cosy_receive() - make a receive that begins, or let it wait
  * @ring:   the ring, entered
  * @nr:	    number of the call, cosy_call_receives()
@@ -484,31 +514,16 @@ enum cosy_wait_end cosy_receive(struct cosy_ring *ring, u32 nr, struct pt_regs *
 	struct cosy_fd fd = cosy_fd_get(regs->di);
 	struct socket *socket = cosy_socket_of(fd.file);
 	struct cosy_waiter *waiter = cosy_receiver_of(ring, (u32)regs->di);
-	enum cosy_wait_end end = COSY_WAIT_MADE;
+	enum cosy_wait_end end;
 
-	if (unlikely(waiter && waiter->waits)) {
+	if (waiter && waiter->waits)
 		end = COSY_WAIT_SECOND;
-		goto put;
-	}
-	if (unlikely(nr != __NR_recvfrom) || unlikely(regs->r8)) {
+	else if (nr != __NR_recvfrom || regs->r8)
 		end = cosy_receive_any(ring, waiter, fd.file, socket, nr, regs, op, result);
-		goto put;
-	}
-	if (unlikely(!socket) || unlikely(!regs->dx) ||
-	    unlikely(regs->r10 & COSY_RING_RECEIVE_UNUSUAL)) {
+	else if (!regs->dx || regs->r10 & COSY_RING_RECEIVE_UNUSUAL)
 		end = COSY_WAIT_GIVEN;
-		goto put;
-	}
-	if (waiter && cosy_target_is(&waiter->target, fd.file) &&
-	    cosy_socket_is_idle(socket) && cosy_receive_may_wait(regs, socket)) {
-		end = cosy_waiter_wait(waiter, fd.file, socket, 0, regs, op, result);
-		goto put;
-	}
-	cosy_waiter_is_unused(waiter);
-	*result = cosy_transfer(socket, regs, true);
-	if (unlikely(*result < 0))
-		end = cosy_receive_ended(ring, waiter, fd.file, socket, 0, regs, op, result);
-put:
+	else
+		end = cosy_receive_usual(ring, waiter, fd.file, socket, regs, op, result);
 	cosy_fd_put(fd);
 	return end;
 }

@@ -96,6 +96,9 @@ static inline bool cosy_call_receives(u32 nr)
 
 enum cosy_wait_end cosy_receive(struct cosy_ring *ring, u32 nr, struct pt_regs *regs, u64 op,
 				s64 *result);
+enum cosy_wait_end cosy_receive_usual(struct cosy_ring *ring, struct cosy_waiter *waiter,
+				      struct file *file, struct socket *socket,
+				      const struct pt_regs *regs, u64 op, s64 *result);
 enum cosy_wait_end cosy_receive_ended(struct cosy_ring *ring, struct cosy_waiter *waiter,
 				      struct file *file, struct socket *socket, u32 nr,
 				      const struct pt_regs *regs, u64 op, s64 *result);

@@ -58,8 +58,10 @@
  */
 static __always_inline bool cosy_access_ok(const void __user *ptr, size_t size)
 {
-	return likely(size <= TASK_SIZE_MAX &&
-		      (unsigned long)ptr <= TASK_SIZE_MAX - size);
+	/* No constant: it is patched into the code at each place. */
+	const unsigned long max = TASK_SIZE_MAX;
+
+	return likely(size <= max && (unsigned long)ptr <= max - size);
 }
 
 /**
