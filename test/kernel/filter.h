@@ -11,8 +11,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* Return @action for the call @nr whose argument number @arg is @value (-1: any), and allow all others. */
-static inline void filter_argument(int nr, unsigned int arg, long value, unsigned int action)
+/* The same as filter_argument(), with @flags of seccomp(). */
+static inline void filter_with(int nr, unsigned int arg, long value, unsigned int action, unsigned int flags)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -26,8 +26,14 @@ static inline void filter_argument(int nr, unsigned int arg, long value, unsigne
 	struct sock_fprog prog = { sizeof(code) / sizeof(*code), code };
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog))
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog))
 		die("seccomp");
+}
+
+/* Return @action for the call @nr whose argument number @arg is @value (-1: any), and allow all others. */
+static inline void filter_argument(int nr, unsigned int arg, long value, unsigned int action)
+{
+	filter_with(nr, arg, value, action, 0);
 }
 
 /* The same for the first argument. */

@@ -8,14 +8,12 @@
 // RUN: %root/scripts/vm/run -- %t
 #include "compound.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+
+#include "filter.h"
 
 static __u64 frame[4];
 static struct cosy_run run;
@@ -114,37 +112,6 @@ static void test_tracepoint(int dev, __u64 getpid_handle)
 	printf("not checked: tracing is not mounted\n");
 }
 
-static int filter(unsigned int nr_denied, unsigned int action, unsigned int flags)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr_denied, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, action),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { sizeof(code) / sizeof(*code), code };
-
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
-}
-
-/* Denies getppid by its first argument. */
-static int filter_argument(unsigned int denied, unsigned int action)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 3),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, denied, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, action),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { sizeof(code) / sizeof(*code), code };
-
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog);
-}
-
 /* Children with filters of all kinds. */
 static void test_seccomp(int dev, __u64 getpid_handle)
 {
@@ -162,13 +129,12 @@ static void test_seccomp(int dev, __u64 getpid_handle)
 			struct cosy_info info = { .size = sizeof(info) };
 			long ret;
 
-			if (filter(SYS_getppid, actions[i], 0))
-				_exit(2);
+			filter(SYS_getppid, -1, actions[i]);
 			if (ioctl(dev, COSY_IOC_INFO, &info) || info.flags != COSY_INFO_INHERITED)
 				_exit(5);
 			/* A second filter that allows it. */
-			if (i % 2 && filter(SYS_sync, SECCOMP_RET_ERRNO, 0))
-				_exit(2);
+			if (i % 2)
+				filter(SYS_sync, -1, SECCOMP_RET_ERRNO);
 			if (!refused(run_frame(dev, getppid_handle, frame, &run)))
 				_exit(3);
 			ret = run_frame(dev, getpid_handle, frame, &run);
@@ -184,8 +150,7 @@ static void test_seccomp(int dev, __u64 getpid_handle)
 	if (!pid) {
 		long ret;
 
-		if (filter_argument(1, SECCOMP_RET_ERRNO | 5))
-			_exit(2);
+		filter(SYS_getppid, 1, SECCOMP_RET_ERRNO | 5);
 		frame[1] = 1;
 		if (!refused(run_frame(dev, getppid_handle, frame, &run)))
 			_exit(3);
@@ -204,8 +169,8 @@ static void *sync_filter(void *arg)
 {
 	while (!counted)
 		usleep(1000);
-	return (void *)(intptr_t)filter(SYS_getppid, SECCOMP_RET_ERRNO | 5,
-					*(unsigned int *)arg);
+	filter_with(SYS_getppid, 0, -1, SECCOMP_RET_ERRNO | 5, SECCOMP_FILTER_FLAG_TSYNC);
+	return arg;
 }
 
 /* Another thread installs a filter on this one while it runs. */
@@ -213,23 +178,20 @@ static void test_tsync(int dev)
 {
 	__u64 endless = must_load(dev, 4, SYS(0, SYS_getppid, 0), ADDI(2, 2, 1), STORE(8, 1, 2),
 				  JMP(0));
-	unsigned int flags = SECCOMP_FILTER_FLAG_TSYNC;
 	int status;
 	pid_t pid = fork();
 
 	if (!pid) {
 		pthread_t thread;
-		void *err;
 
 		alarm(300);
 		frame[1] = (__u64)(uintptr_t)&counted;
 		frame[2] = 0;
-		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-		pthread_create(&thread, NULL, sync_filter, &flags);
+		pthread_create(&thread, NULL, sync_filter, NULL);
 		if (!refused(run_frame(dev, endless, frame, &run)))
 			_exit(1);
-		pthread_join(thread, &err);
-		_exit(err ? 2 : 0);
+		pthread_join(thread, NULL);
+		_exit(0);
 	}
 	waitpid(pid, &status, 0);
 	check(WIFEXITED(status) && !WEXITSTATUS(status),
