@@ -43,6 +43,7 @@ static unsigned int calls_needed = COSY_PRELOAD_NATIVE_CALLS;
 static unsigned int lost;		/* number of times the program closed the device */
 static int shared = -1;		/* the regions' descriptor, if it is used */
 static int lost_device = -1;	/* the descriptor that the program closed last */
+static int opened_by;		/* the process that opened the device last */
 
 static const char names[] =
 #define COSY_PRELOAD_IF(function, name, ...) #function "\0"
@@ -75,6 +76,11 @@ void *cosy_resolve(enum cosy_function function)
 	/* If another library also interposes the function, that library must see the calls. */
 	__atomic_store_n(&cosy_routes[function], route, __ATOMIC_RELEASE);
 	return next;
+}
+
+static int pid(void)
+{
+	return (int)cosy_sys(__NR_getpid, 0, 0, 0);
 }
 
 static int device_fd(void)
@@ -211,6 +217,7 @@ static int open_device(void)
 	if (device.fd != COSY_DEVICE_CLOSED || !change_device(&device, COSY_DEVICE_OPENING))
 		return device.fd;
 	fd = open_hidden();
+	__atomic_store_n(&opened_by, pid(), __ATOMIC_RELAXED);
 	if (!change_device(&device, state_of(fd)) && fd >= 0 && device.fd != COSY_DEVICE_OFF)
 		cosy_file_close(fd);
 	return device.fd;
@@ -335,12 +342,16 @@ long cosy_failed(long result)
 	return -1;
 }
 
-/* Close the device, unless the regions use it. Return true if it was open. */
+/*
+ * Close the device, unless the regions use it. Return true if it was open. A child of vfork() has the memory of
+ * its parent, of which another thread may have opened the device since, and cannot close the parent's
+ * descriptor: the parent would forget it.
+ */
 static bool close_own_device(void)
 {
 	int fd = device_fd();
 
-	if (is_shared(fd))
+	if (is_shared(fd) || (fd >= 0 && __atomic_load_n(&opened_by, __ATOMIC_RELAXED) != pid()))
 		return false;
 	close_device(COSY_DEVICE_CLOSED);
 	return fd >= 0;
