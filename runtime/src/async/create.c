@@ -388,8 +388,7 @@ COSY_EXPORT int cosy_loop_info(struct cosy_loop *loop,
 	counts.handed_over += cosy_threads_running(loop);
 	cosy_ring_add_info(loop, &counts);
 	cosy_cpus_add_info(loop, &counts);
-	memset(info, 0, size);
-	memcpy(info, &counts, size < sizeof(counts) ? size : sizeof(counts));
+	cosy_extensible_give(info, size, &counts, sizeof(counts));
 	cosy_loop_leave(loop);
 	return 0;
 }

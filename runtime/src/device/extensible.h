@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * extensible.h - structures of options that later releases may extend.
+ * extensible.h - structures of options and of counts that later releases may extend.
  */
 #ifndef COSY_EXTENSIBLE_H
 #define COSY_EXTENSIBLE_H
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -36,6 +37,19 @@ static inline int cosy_extensible_copy(void *known, uint32_t size, const void *o
 	}
 	memcpy(known, options, given < size ? given : size);
 	return 0;
+}
+
+/**
+ * cosy_extensible_give() - give the program a structure
+ * @to:    the program's, of @given bytes
+ * @known: what libcosy knows, of @size bytes
+ *
+ * Members that libcosy does not know become 0.
+ */
+static inline void cosy_extensible_give(void *to, size_t given, const void *known, size_t size)
+{
+	memset(to, 0, given);
+	memcpy(to, known, given < size ? given : size);
 }
 
 #endif /* COSY_EXTENSIBLE_H */

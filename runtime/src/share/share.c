@@ -273,6 +273,5 @@ COSY_EXPORT void cosy_share_info(struct cosy_share *share, struct cosy_share_inf
 		found.open = cosy_share_count_in_module(share);
 	else
 		found.open = __atomic_load_n(&share->open, __ATOMIC_RELAXED);
-	memset(info, 0, size);
-	memcpy(info, &found, size < sizeof(found) ? size : sizeof(found));
+	cosy_extensible_give(info, size, &found, sizeof(found));
 }

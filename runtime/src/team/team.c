@@ -471,7 +471,6 @@ COSY_EXPORT int cosy_team_info(struct cosy_team *team, struct cosy_team_info *in
 		added += team_acquire(&team->workers[i]->added);
 	counts.queued = added + team_get(&team->added) - counts.run;
 	counts.colours = team_colours_number(team);
-	memset(info, 0, size);
-	memcpy(info, &counts, size < sizeof(counts) ? size : sizeof(counts));
+	cosy_extensible_give(info, size, &counts, sizeof(counts));
 	return 0;
 }
