@@ -131,12 +131,22 @@ static uint32_t next_number(void)
 	return number;
 }
 
+/* Return the number of descriptors of the process that are files of shares. With the lock. */
+static uint64_t count_files(void)
+{
+	uint64_t n = 0;
+
+	for (const struct cosy_share *share = all; share; share = share->next)
+		n += __atomic_load_n(&share->open, __ATOMIC_RELAXED);
+	return n;
+}
+
 /* Make an empty table. Return 0 or -errno. */
 int cosy_share_here(struct cosy_share *share)
 {
 	static bool handlers;
 	struct rlimit limit = { 0, 0 };
-	uint64_t open = count_open();
+	uint64_t open, files;
 	int err = 0;
 
 	cosy_sys(SYS_getrlimit, RLIMIT_NOFILE, (long)&limit, 0);
@@ -144,7 +154,10 @@ int cosy_share_here(struct cosy_share *share)
 	pthread_mutex_lock(&all_lock);
 	if (!handlers && pthread_atfork(before_fork, after_fork, after_fork_in_child))
 		err = -ENOMEM;
-	else if (open + sum_of_max + share->max > limit.rlim_cur)
+	open = count_open();
+	files = count_files();
+	/* The files of shares are a part of what their shares may hold. */
+	if (!err && open - (files < open ? files : open) + sum_of_max + share->max > limit.rlim_cur)
 		err = -EMFILE;
 	handlers |= err != -ENOMEM;
 	if (!err) {
@@ -355,7 +368,7 @@ static long fill_pair(struct cosy_share *share, const int *numbers, int *fds)
 		if (fds[i] >= 0)
 			cosy_share_close(share, fds[i]);
 	}
-	return -ENOMEM;
+	return fds[0] < 0 ? fds[0] : fds[1];
 }
 
 /* Make a call that makes @n descriptors. */
