@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Ranges are taken, used, given to another colour and freed without a page fault, once there are
- * enough. A worker gets back what it has freed last.
+ * enough. A worker gets back what it has freed last. A range for which there is no memory is not taken.
  */
 // RUN: %compile
 // RUN: COSY_EXECUTOR=user %bounded %t
@@ -11,6 +11,8 @@
 
 #include <cosy/range.h>
 
+#include "check.h"
+#include "filter-call.h"
 #include "team.h"
 
 #define SIZE	(256u << 10)
@@ -138,6 +140,28 @@ static void memory_of_the_program(void)
 	free(memory);
 }
 
+/* What could not be populated is populated when it is taken again, or is not taken again. */
+static void without_memory(void)
+{
+	const struct cosy_ranges_options options = { .struct_size = sizeof(options), .size = SIZE,
+						     .count = 1 };
+	struct cosy_ranges *other;
+	int status;
+	const pid_t pid = fork();
+
+	if (!pid) {
+		EQUAL(cosy_ranges_create(&other, &options), 0);
+		filter_call(SYS_madvise, SECCOMP_RET_ERRNO | ENOMEM);
+		for (int i = 0; i < 3; i++) {
+			CHECK(!cosy_range_take(other));
+			EQUAL(errno, ENOMEM);
+		}
+		_exit(0);
+	}
+	EQUAL(waitpid(pid, &status, 0), pid);
+	EQUAL(status, 0);
+}
+
 static void refused(void)
 {
 	struct cosy_ranges_options options = { .struct_size = sizeof(options), .flags = 2 };
@@ -187,6 +211,7 @@ int main(int argc, char **argv)
 	alloc();
 	exhaust();
 	memory_of_the_program();
+	without_memory();
 	refused();
 	EQUAL(cosy_team_destroy(team), 0);
 	cosy_ranges_destroy(ranges);

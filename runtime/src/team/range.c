@@ -124,6 +124,7 @@ static int reserve(struct cosy_ranges *ranges, const struct cosy_ranges_options 
 	return 0;
 }
 
+/* Take a range that was never taken. Its size is 0 until it is populated. */
 static struct cosy_range *new_range(struct cosy_ranges *ranges)
 {
 	struct cosy_range *range = NULL;
@@ -134,13 +135,19 @@ static struct cosy_range *new_range(struct cosy_ranges *ranges)
 	if (range)
 		team_count(&ranges->populated);
 	team_unlock(&ranges->shared.lock);
-	if (!range)
-		return NULL;
+	return range;
+}
+
+/* Populate a range if that was not done. Free it, and return NULL, if there is no memory. */
+static struct cosy_range *ready_range(struct cosy_ranges *ranges, struct cosy_range *range)
+{
+	if (!range || range->size)
+		return range;
 	range->size = ranges->size;
 	range->start = ranges->memory + ranges->slack + (size_t)(range - ranges->all) * range->size;
 	if (!ranges->bytes || !populate(range))
 		return range;
-	/* Keep the range for later. Its pages are populated when they are used, if there is memory then. */
+	range->size = 0;
 	cosy_range_free(ranges, range);
 	return NULL;
 }
@@ -168,7 +175,7 @@ COSY_EXPORT int cosy_ranges_create(struct cosy_ranges **result,
 		return err;
 	}
 	while (!err && ranges->populated < known.ready) {
-		struct cosy_range *range = new_range(ranges);
+		struct cosy_range *range = ready_range(ranges, new_range(ranges));
 
 		if (!range)
 			err = -ENOMEM;
@@ -239,6 +246,7 @@ COSY_EXPORT struct cosy_range *cosy_range_take(struct cosy_ranges *ranges)
 		range = take_from_others(ranges);
 	if (!range)
 		range = new_range(ranges);
+	range = ready_range(ranges, range);
 	if (!range) {
 		errno = ENOMEM;
 		return NULL;
@@ -303,6 +311,5 @@ COSY_EXPORT void cosy_ranges_info(struct cosy_ranges *ranges, struct cosy_ranges
 		counts.moved += team_get(&ranges->kept[i].moved);
 	}
 	counts.taken = counts.populated - unused;
-	memset(info, 0, size);
-	memcpy(info, &counts, size < sizeof(counts) ? size : sizeof(counts));
+	cosy_extensible_give(info, size, &counts, sizeof(counts));
 }
