@@ -274,20 +274,18 @@ static noinline bool cosy_ring_read_watched(struct pt_regs *regs, u32 nr,
 	return !cosy_env_watched(&st, nr);
 }
 
+static int cosy_waiter_compare(const void *key, const struct rb_node *node)
+{
+	const u64 op = *(const u64 *)key, other = rb_entry(node, struct cosy_waiter, by_op)->op;
+
+	return op < other ? -1 : op > other;
+}
+
 /* Find the call with an operation that waits to send. The process may have many of them. */
 static struct cosy_waiter *cosy_ring_find_send(const struct cosy_ring *ring, u64 op)
 {
-	struct cosy_waiter *waiter;
-
-	/* A quiescent state of RCU tasks, too: with many entries this takes long. */
-	cond_resched_tasks_rcu_qs();
-	if (fatal_signal_pending(current))
-		return NULL;
-	list_for_each_entry(waiter, &ring->sending, link) {
-		if (waiter->op == op)
-			return waiter;
-	}
-	return NULL;
+	return rb_entry_safe(rb_find(&op, &ring->sending, cosy_waiter_compare),
+			     struct cosy_waiter, by_op);
 }
 
 /* Execute a COSY_RING_CANCEL or COSY_RING_CANCEL_SEND. */
@@ -1030,15 +1028,15 @@ static void cosy_ring_put_back(struct cosy_ring *ring, struct cosy_waiter *waite
 unsigned int cosy_ring_return(struct cosy_ring *ring)
 {
 	struct cosy_ring_page *page = ring->page;
+	struct rb_node *node;
 	unsigned int waiting;
 	u32 fd;
 
 	/* Acquire: the entries were written before the tail. */
 	cosy_ring_cancel_early(ring, smp_load_acquire(&page->calls_tail), false);
 	waiting = ring->waiting;
-	while (!list_empty(&ring->sending)) {
-		cosy_ring_put_back(ring, list_first_entry(&ring->sending, struct cosy_waiter,
-							  link));
+	while ((node = rb_first(&ring->sending))) {
+		cosy_ring_put_back(ring, rb_entry(node, struct cosy_waiter, by_op));
 		cond_resched();
 	}
 	for (fd = 0; fd < ring->receivers.n && ring->waiting; fd++) {
@@ -1158,7 +1156,7 @@ static struct cosy_ring *cosy_ring_alloc(struct cosy_loop *loop)
 	ring->done = (void *)page + page->done;
 	ring->buffers = (void *)page + page->buffers;
 	init_llist_head(&ring->fired);
-	INIT_LIST_HEAD(&ring->sending);
+	ring->sending = RB_ROOT;
 	return ring;
 }
 

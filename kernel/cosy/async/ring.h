@@ -7,6 +7,7 @@
 
 #include <linux/llist.h>
 #include <linux/nospec.h>
+#include <linux/rbtree.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 
@@ -53,7 +54,7 @@ struct cosy_waiters {
  * @charged:	   bytes charged to the user who is charged for the loop
  * @receivers:	   for receives
  * @senders:	   for sends
- * @sending:	   the waiters of the sends that wait
+ * @sending:	   the waiters of the sends that wait, by their operations
  * @memory:	   that of the page
  */
 struct cosy_ring {
@@ -78,7 +79,7 @@ struct cosy_ring {
 	struct wait_queue_entry sleeper;
 	struct cosy_waiters receivers;
 	struct cosy_waiters senders;
-	struct list_head sending;
+	struct rb_root sending;
 	u64 executed;
 	u64 charged;
 	struct cosy_mappable memory;

@@ -187,7 +187,6 @@ static noinline struct cosy_waiter *cosy_waiter_new(struct cosy_ring *ring, u64 
 	if (!waiter)
 		return NULL;
 	init_waitqueue_func_entry(&waiter->wait, sends ? cosy_sender_wake : cosy_receiver_wake);
-	INIT_LIST_HEAD(&waiter->link);
 	waiter->ring = ring;
 	waiter->fd = fd;
 	waiter->sends = sends;
@@ -248,7 +247,7 @@ void cosy_waiter_end(struct cosy_waiter *waiter)
 	waiter->ring->waiting--;
 	if (unlikely(waiter->sends)) {
 		waiter->ring->nsending--;
-		list_del_init(&waiter->link);
+		rb_erase(&waiter->by_op, &waiter->ring->sending);
 		/* The next send seldom waits. */
 		cosy_waiter_unqueue(waiter);
 	}
@@ -528,6 +527,12 @@ enum cosy_wait_end cosy_receive(struct cosy_ring *ring, u32 nr, struct pt_regs *
 	return end;
 }
 
+static bool cosy_waiter_precedes(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct cosy_waiter, by_op)->op <
+	       rb_entry(b, struct cosy_waiter, by_op)->op;
+}
+
 /*
  * Let a send wait that has failed with -EAGAIN. It is made again after an event, or soon if there
  * is room already, or the socket is shut down.
@@ -544,7 +549,7 @@ static noinline enum cosy_wait_end cosy_send_waits(struct cosy_ring *ring, struc
 		return COSY_WAIT_GIVEN;
 	cosy_waiter_set(waiter, nr, regs, op);
 	ring->nsending++;
-	list_add_tail(&waiter->link, &ring->sending);
+	rb_add(&waiter->by_op, &ring->sending, cosy_waiter_precedes);
 	if (!cosy_waiter_queue(waiter)) {
 		cosy_waiter_end(waiter);
 		return COSY_WAIT_GIVEN;

@@ -6,9 +6,9 @@
 #ifndef COSY_ASYNC_WAIT_H
 #define COSY_ASYNC_WAIT_H
 
-#include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/ptrace.h>
+#include <linux/rbtree.h>
 #include <linux/types.h>
 #include <linux/unistd.h>
 #include <linux/wait.h>
@@ -25,7 +25,7 @@ struct pt_regs;
  * struct cosy_waiter - what a ring keeps for a descriptor and a direction: receiving or sending
  * @wait:   link in the wait queue of the socket, if @queued
  * @node:   link in the list of those whose socket has had an event, if @fired
- * @link:   link in ring->sending, if a send waits
+ * @by_op:  node in ring->sending, if a send waits
  * @ring:   the ring, which frees this before itself
  * @target: the socket; its object is NULL if there was none, or it was forgotten
  * @fd:	    the descriptor
@@ -42,7 +42,7 @@ struct pt_regs;
 struct cosy_waiter {
 	struct wait_queue_entry wait;
 	struct llist_node node;
-	struct list_head link;
+	struct rb_node by_op;
 	struct cosy_ring *ring;
 	struct cosy_target target;
 	u32 fd;
