@@ -328,5 +328,10 @@ int cosy_ring_sleep(struct cosy_ring *ring, unsigned int max, u64 seccomp)
 	if (fd != -1)
 		cosy_watch_end(&watch);
 	WRITE_ONCE(ring->sleeping, false);
+	/* Recent events have woken only this thread. Pairs with the barrier of llist_add(). */
+	smp_mb();
+	if (cosy_ring_has_fired(ring) &&
+	    (READ_ONCE(loop->sleeper) || wq_has_sleeper(&loop->wait)))
+		cosy_loop_tell(loop, 0);
 	return done ?: why;
 }
