@@ -708,6 +708,7 @@ loff_t cosy_loop_work(struct cosy_loop *loop, u64 what)
 			taken = COSY_WORK_TAKEN | index;
 			break;
 		}
+		cosy_env_called(cosy_env_self(&st));
 		/* A seccomp filter that another thread has added has to see the next call. */
 	} while (++calls < COSY_LOOP_CALLS &&
 		 !cosy_env_leave(cosy_env_self(&st)) &&
