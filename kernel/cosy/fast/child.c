@@ -84,6 +84,22 @@ static __always_inline bool cosy_is_dots(const unsigned char *text, size_t len)
 }
 
 /*
+ * Return true if the mode and the owner of @inode alone let the process do what @mask says:
+ * MAY_READ, MAY_EXEC or both. Then generic_permission() allows it, too.
+ */
+static __always_inline bool cosy_mode_grants(const struct inode *inode, const struct vfsmount *mnt,
+					     int mask)
+{
+	umode_t mode = READ_ONCE(inode->i_mode);
+	umode_t all = (mask & S_IRWXO) * (S_IXUSR | S_IXGRP | S_IXOTH);
+
+	if (likely((mode & all) == all && (!READ_ONCE(inode->i_acl) || !IS_POSIXACL(inode))))
+		return true;
+	return (mode & all & S_IRWXU) == (all & S_IRWXU) &&
+	       uid_eq(inode->i_uid, current_fsuid()) && !is_idmapped_mnt(mnt);
+}
+
+/*
  * Return true if the mode lets the process search the directory @inode. Callers check this before
  * they look up a name, without calling security modules. Otherwise the time that a look-up takes
  * would tell a process without the permission which names are cached. A process that needs a
@@ -92,14 +108,26 @@ static __always_inline bool cosy_is_dots(const unsigned char *text, size_t len)
 static __always_inline bool cosy_mode_allows_search(const struct inode *inode,
 						    const struct vfsmount *mnt)
 {
-	struct posix_acl *acl = READ_ONCE(inode->i_acl);
-	umode_t mode = READ_ONCE(inode->i_mode);
-
-	/* Overlay file systems do not cache the ACL. Other file systems have cached it by now. */
-	if (likely((mode & S_IXUGO) == S_IXUGO && (!acl || is_uncached_acl(acl))))
+	if (likely(cosy_mode_grants(inode, mnt, MAY_EXEC)))
 		return true;
-	return mode & S_IXUSR && uid_eq(inode->i_uid, current_fsuid()) &&
-	       !is_idmapped_mnt(mnt);
+	/* Overlay file systems do not cache the ACL. Other file systems have cached it by now. */
+	return (READ_ONCE(inode->i_mode) & S_IXUGO) == S_IXUGO &&
+	       is_uncached_acl(READ_ONCE(inode->i_acl));
+}
+
+/*
+ * Does what inode_permission() does for a directory or regular file that is read or searched.
+ * If the file system has no check of its own, and the mode decides, only security modules are
+ * asked.
+ */
+static __always_inline int cosy_permission(const struct vfsmount *mnt, struct inode *inode,
+					   int mask)
+{
+	if (cosy_has(COSY_NEEDS(security_inode_permission)) &&
+	    likely(READ_ONCE(inode->i_opflags) & IOP_FASTPERM) &&
+	    likely(cosy_mode_grants(inode, mnt, mask)))
+		return cosy_internal(security_inode_permission)(inode, mask);
+	return inode_permission(cosy_mnt_idmap(mnt), inode, mask);
 }
 
 /* Return true if @dentry is a directory whose names can be looked up here. */
@@ -290,9 +318,8 @@ static noinline int cosy_descent_permission(const struct dentry *entry,
 		seq = descent->dirs[i - 1].seq;
 	}
 	for (i = 0; i < descent->searched; i++) {
-		err = inode_permission(cosy_mnt_idmap(descent->dirs[i].mnt),
-				       descent->dirs[i].inode,
-				       MAY_EXEC | MAY_NOT_BLOCK);
+		err = cosy_permission(descent->dirs[i].mnt, descent->dirs[i].inode,
+				      MAY_EXEC | MAY_NOT_BLOCK);
 		if (unlikely(err))
 			return err;
 	}
@@ -387,7 +414,7 @@ cosy_child_permission(const struct path *dir, const struct dentry *entry,
 {
 	long err;
 
-	err = path_permission(dir, MAY_EXEC | MAY_NOT_BLOCK);
+	err = cosy_permission(dir->mnt, d_inode(dir->dentry), MAY_EXEC | MAY_NOT_BLOCK);
 	if (descent->n && likely(!err))
 		err = cosy_descent_permission(entry, descent);
 	if (unlikely(err))
@@ -413,8 +440,7 @@ static long cosy_open_entry(const struct path *path, struct file *file)
 {
 	long err;
 
-	err = inode_permission(cosy_mnt_idmap(path->mnt), d_inode(path->dentry),
-			       MAY_OPEN | MAY_READ);
+	err = cosy_permission(path->mnt, d_inode(path->dentry), MAY_OPEN | MAY_READ);
 	if (!err)
 		err = cosy_internal(vfs_open)(path, file);
 	if (!err)
@@ -524,22 +550,6 @@ out:
 	return err;
 }
 
-/*
- * Return true if the file system of the process's root revalidates its entries, as network file
- * systems do: absolute names are looked up in vain then. RCU keeps the memory of a root that
- * another thread replaces.
- */
-static __always_inline bool cosy_root_revalidates(void)
-{
-	bool revalidates;
-
-	rcu_read_lock();
-	revalidates = READ_ONCE(READ_ONCE(current->fs->root.dentry)->d_flags) &
-		      DCACHE_OP_REVALIDATE;
-	rcu_read_unlock();
-	return revalidates;
-}
-
 /* Inlined once for each kind of request, with all its branches on the kind. */
 static __always_inline long cosy_child_get(int dfd, const struct cosy_name *name,
 					   struct cosy_request request, void *to)
@@ -552,9 +562,12 @@ static __always_inline long cosy_child_get(int dfd, const struct cosy_name *name
 	if (unlikely(cosy_is_dots(name->text, name->len)))
 		return COSY_WALK;
 	if (name->text[0] == '/') {
-		if (unlikely(cosy_root_revalidates()))
-			return COSY_WALK;
 		get_fs_root(current->fs, &start);
+		/* As those of network file systems are: its entries would be looked up in vain. */
+		if (unlikely(READ_ONCE(start.dentry->d_flags) & DCACHE_OP_REVALIDATE)) {
+			path_put(&start);
+			return COSY_WALK;
+		}
 	} else if (dfd == AT_FDCWD) {
 		get_fs_pwd(current->fs, &start);
 	} else {

@@ -12,7 +12,7 @@
 #include "fast/calls.h"
 
 /* Names with fewer bytes are copied inline. Most names are. */
-#define COSY_NAME_SHORT	32
+#define COSY_NAME_SHORT	64
 
 bool cosy_name_copy_long(struct cosy_name *name, const char __user *from);
 
