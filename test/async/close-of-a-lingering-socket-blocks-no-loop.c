@@ -6,8 +6,12 @@
 // RUN: %compile
 // RUN: %everywhere
 #include <poll.h>
+#include <sys/resource.h>
 
 #include "descriptors.h"
+
+/* Beyond what a loop knows of its own, as it does not know what only the ring uses. */
+#define HIGH	3000
 
 static char data[8 << 20];
 
@@ -28,8 +32,8 @@ static int full_connection(int *peer)
 	return room.fd;
 }
 
-/* Close such a socket, and for a range the next descriptor, too. */
-static void closes(struct cosy_loop *loop, bool range)
+/* Close such a socket from @number on, and all others up to @end: a range, unless that is 0. */
+static void closes(struct cosy_loop *loop, int number, unsigned int end)
 {
 	/* Longer than any test takes: a loop that waits for it does not end. */
 	const struct linger linger = { .l_onoff = 1, .l_linger = 3600 };
@@ -38,14 +42,16 @@ static void closes(struct cosy_loop *loop, bool range)
 	struct cosy_async op = { 0 }, asks = { 0 };
 	int peer, connection = full_connection(&peer), null = open("/dev/null", O_RDONLY);
 	/* The peer is not the next descriptor. */
-	int fd = fcntl(connection, F_DUPFD, 100);
+	int fd = fcntl(connection, F_DUPFD, number);
 
 	close(connection);
 	EQUAL(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
-	EQUAL(cosy_async_send(loop, &op, fd, data, 0, 0), 0);
-	EQUAL(result_of(loop, &op), 0);
-	if (range)
-		EQUAL(cosy_async_close_range(loop, &op, (unsigned int)fd, (unsigned int)fd + 1, 0), 0);
+	if (number < HIGH) {
+		EQUAL(cosy_async_send(loop, &op, fd, data, 0, 0), 0);
+		EQUAL(result_of(loop, &op), 0);
+	}
+	if (end)
+		EQUAL(cosy_async_close_range(loop, &op, (unsigned int)number, end, 0), 0);
 	else
 		EQUAL(cosy_async_dup2(loop, &op, null, fd), 0);
 	CHECK(cosy_wait(loop, 0, NULL) >= 0);
@@ -56,17 +62,23 @@ static void closes(struct cosy_loop *loop, bool range)
 	CHECK(cosy_async_pending(&op));
 	/* Its end ends the wait. */
 	close(peer);
-	EQUAL(result_of(loop, &op), range ? 0 : fd);
-	EQUAL(fcntl(fd, F_GETFD), range ? -1 : 0);
+	EQUAL(result_of(loop, &op), end ? 0 : fd);
+	EQUAL(fcntl(fd, F_GETFD), end ? -1 : 0);
 	close(fd);
 }
 
 int main(void)
 {
 	struct cosy_loop *loop = make_loop();
+	struct rlimit limit;
 
-	closes(loop, false);
-	closes(loop, true);
+	EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	CHECK(limit.rlim_max > HIGH);
+	limit.rlim_cur = limit.rlim_max;
+	EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	closes(loop, 100, 0);
+	closes(loop, 100, 101);
+	closes(loop, HIGH, HIGH + 1000);
 	EQUAL(cosy_loop_destroy(loop), 0);
 	return 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * close_range() asks for SO_LINGER, with the loop's lock held. It does not ask numbers in parts of the table, beyond the
- * first, that have no descriptor the loop knows: the number of its calls depends little on the largest one.
+ * close_range() asks for SO_LINGER, with the loop's lock held. In a large range it asks the descriptors that are open.
  */
 // RUN: %compile
 // RUN: COSY_EXECUTOR=user %bounded %t
@@ -75,9 +74,9 @@ int main(void)
 	count_getsockopt();
 	/* The filter counts. */
 	EQUAL(close_of(loop, 100, 2), 2);
-	/* Numbers below 1024, because the ring may have used them, and 256 with the one that is known. */
-	CHECK(close_of(loop, 100, last - 99) <= 1024 - 100 + 256);
-	CHECK(asked > 1024 - 100);
+	/* The test may have inherited some. */
+	CHECK(close_of(loop, 100, last - 99) < 32);
+	CHECK(asked > 0);
 	EQUAL(fcntl(fd, F_GETFD), -1);
 	EQUAL(cosy_loop_destroy(loop), 0);
 	return 0;

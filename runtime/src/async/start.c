@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include "device/descriptor.h"
 #include "device/sys.h"
 #include "arguments.h"
 #include "cancel.h"
@@ -889,21 +890,38 @@ static bool ask_others(struct cosy_loop *loop, uint32_t slot, uint32_t first, ui
 	return true;
 }
 
+/* Descriptors that are closed. */
+struct closed_range {
+	const struct cosy_loop *loop;
+	uint32_t first;
+	uint32_t last;
+};
+
+static bool lingers_in(int fd, void *arg)
+{
+	const struct closed_range *range = arg;
+
+	return cosy_fd_is_in(fd, range->first, range->last) && cosy_connection_lingers(range->loop, fd);
+}
+
+/* In a larger range, only the descriptors that are open are asked whether they linger. */
+#define SMALL_RANGE	32
+
 /* Return true if a call that closes descriptors may wait for one of them. */
 static bool one_lingers(const struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
-	uint32_t fd;
+	struct closed_range range = { loop, first, last };
+	bool found = false;
 
-	if (first == last)
-		return cosy_connection_lingers(loop, (int)first);
-	/* The loop does not know descriptors that only the ring uses, so ask for the lowest ones. */
-	for (fd = first; fd <= last && fd < 4 * COSY_CHUNK; fd++)
-		if (cosy_connection_lingers(loop, (int)fd))
-			return true;
-	for (; cosy_descriptors_next(&loop->fds, &fd, last); fd++)
-		if (cosy_connection_lingers(loop, (int)fd))
-			return true;
-	return false;
+	if (first > last)
+		return false;
+	if (last - first >= SMALL_RANGE)
+		/* Without /proc none is asked. */
+		return cosy_descriptors_each(lingers_in, &range) > 0;
+	/* The number after the last one may be 0. */
+	for (uint32_t i = 0; i <= last - first && !found; i++)
+		found = cosy_connection_lingers(loop, (int)(first + i));
+	return found;
 }
 
 static void start_close(struct cosy_loop *loop, uint32_t slot)

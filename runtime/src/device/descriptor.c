@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * descriptor.c - chooses numbers for libcosy's descriptors that programs do not notice.
+ * descriptor.c - chooses numbers for libcosy's descriptors that programs do not notice; lists those that are open.
  *
  * open() returns the lowest free number, and programs rely on that: the first is 3. So
  * libcosy's descriptors have high numbers. The kernel's table of descriptors is as long as
@@ -15,6 +15,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -108,6 +110,44 @@ bool cosy_descriptor_is_marked(int fd, int mark)
 	long found = cosy_sys(SYS_fcntl, fd, F_GETSIG, 0);
 
 	return found == mark || (found < 0 && found != -EBADF);
+}
+
+/* Return the number that an entry of a directory has for a name, or -1. */
+static int number_of(const char *entry)
+{
+	/* struct linux_dirent64: the name comes after two 64-bit numbers, the length and the type. */
+	const char *digit = entry + 8 + 8 + 2 + 1;
+	int number = 0;
+
+	if (*digit == '.')
+		return -1;
+	for (; *digit; digit++)
+		number = number * 10 + *digit - '0';
+	return number;
+}
+
+int cosy_descriptors_each(bool (*use)(int fd, void *arg), void *arg)
+{
+	char entries[4096] __attribute__((aligned(8)));
+	const int dir = (int)cosy_sys6(SYS_openat, AT_FDCWD, (long)"/proc/thread-self/fd",
+				       O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
+	bool stops = false;
+	long size = dir;
+
+	while (!stops && size >= 0 &&
+	       (size = cosy_sys(SYS_getdents64, dir, (long)entries, sizeof(entries))) > 0) {
+		for (long at = 0; at < size && !stops;) {
+			const int fd = number_of(entries + at);
+			uint16_t length;
+
+			memcpy(&length, entries + at + 16, sizeof(length));
+			at += length;
+			stops = fd >= 0 && fd != dir && use(fd, arg);
+		}
+	}
+	if (dir >= 0)
+		cosy_sys(SYS_close, dir, 0, 0);
+	return stops ? 1 : (int)size;
 }
 
 void cosy_descriptor_close(int fd, int mark)

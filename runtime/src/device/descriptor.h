@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * descriptor.h - gives libcosy's descriptors numbers that programs do not notice.
+ * descriptor.h - gives libcosy's descriptors numbers that programs do not notice; lists those that are open.
  */
 #ifndef COSY_DESCRIPTOR_H
 #define COSY_DESCRIPTOR_H
@@ -55,5 +55,12 @@ bool cosy_descriptor_is_marked(int fd, int mark);
 
 /** cosy_descriptor_close() - close a file that was marked, unless its number has another one now */
 void cosy_descriptor_close(int fd, int mark);
+
+/**
+ * cosy_descriptors_each() - call a function for each open descriptor of the process, until it returns true
+ *
+ * Return: 1 if it has; 0 if there are no more; -errno if /proc does not tell.
+ */
+int cosy_descriptors_each(bool (*use)(int fd, void *arg), void *arg);
 
 #endif /* COSY_DESCRIPTOR_H */

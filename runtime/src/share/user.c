@@ -16,6 +16,7 @@
 
 #include <linux/memfd.h>
 
+#include "device/descriptor.h"
 #include "device/sys.h"
 #include "share/share.h"
 
@@ -86,30 +87,20 @@ static void after_fork_in_child(void)
 	after_fork();
 }
 
+static bool count_descriptor(int fd, void *number)
+{
+	(void)fd;
+	++*(uint64_t *)number;
+	return false;
+}
+
 /* Count the descriptors of the process. Return 0 if /proc does not tell. */
 static uint64_t count_open(void)
 {
-	uint64_t n = 0;
-	char entries[4096] __attribute__((aligned(8)));
-	const long dir = cosy_sys6(SYS_openat, AT_FDCWD, (long)"/proc/self/fd",
-				   O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
-	long size;
+	uint64_t number = 0;
 
-	if (dir < 0)
-		return 0;
-	while ((size = cosy_sys(SYS_getdents64, dir, (long)entries, sizeof(entries))) > 0) {
-		for (long at = 0; at < size;) {
-			uint16_t length;
-
-			/* struct linux_dirent64: the length is after two 64-bit numbers. */
-			memcpy(&length, entries + at + 16, sizeof(length));
-			at += length;
-			n++;
-		}
-	}
-	cosy_sys(SYS_close, dir, 0, 0);
-	/* Without ".", ".." and the directory itself. */
-	return n > 3 ? n - 3 : 0;
+	cosy_descriptors_each(count_descriptor, &number);
+	return number;
 }
 
 /*
