@@ -31,8 +31,8 @@ public:
     if (!Of || !Fallback)
       return;
     LLVMContext &Ctx = Thunk.getContext();
-    auto *Type = DISubroutineType::get(Ctx, DINode::FlagZero, 0,
-                                       DITypeRefArray(MDNode::get(Ctx, {})));
+    auto *Type =
+        DISubroutineType::get(Ctx, DINode::FlagZero, 0, MDNode::get(Ctx, {}));
     auto *SP = DISubprogram::getDistinct(
         Ctx, Of->getFile(), Thunk.getName(), Thunk.getName(), Of->getFile(),
         Fallback->getLine(), Type, Fallback->getLine(), nullptr, 0, 0,
