@@ -110,8 +110,8 @@ static Region regionOf(const Marked &E) {
   return R;
 }
 
-/// \returns true if MemorySanitizer must see what \p Host initializes. Also what
-/// functions with no_sanitize write becomes initialized.
+/// \returns true if MemorySanitizer must see what \p Host initializes. Also
+/// what functions with no_sanitize write becomes initialized.
 bool ModuleRegions::staysNativeForSanitizer(const Function &Host) const {
   return Options.MemorySanitizer ||
          Host.hasFnAttribute(Attribute::SanitizeMemory);
