@@ -125,7 +125,7 @@ print(sum(os.stat(os.path.join(d, f)).st_size for d, _, fs in os.walk("tree") fo
 	"$program" exa exa -R tree
 	"$program" exa-long exa -lR tree
 	"$program" lsd lsd -R tree
-	"$program" php php -r 'foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator("tree")) as $f) $s += $f->getSize(); echo $s;'
+	"$program" php php -r '$s = 0; foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator("tree")) as $f) $s += $f->getSize(); echo $s;'
 	"$program" tcl tclsh "$scripts/files.tcl" tree
 	"$program" tcl-absolute tclsh "$scripts/files.tcl" "$PWD/tree"
 	"$program" node node "$scripts/files.js" tree
