@@ -28,6 +28,7 @@
 // OTHER: madvise user functions
 // OTHER: gettid user functions
 // OTHER: clock_gettime limits of regions
+// OTHER: getdents64 closes of large ranges in loops, and shares without the module
 // OTHER: getcwd COSY_STATS
 // OTHER: write COSY_STATS, COSY_DEBUG
 // Not below a filter:
