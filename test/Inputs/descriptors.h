@@ -20,7 +20,7 @@
 static inline bool is_descriptor_of(int fd, const char *name)
 {
 	const size_t size = strlen(name);
-	char link[64], target[256];
+	char link[64], target[256] = "";
 	ssize_t n;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
