@@ -343,6 +343,17 @@ static inline bool cosy_loop_is_lost(const struct cosy_loop *loop)
 /* show.c */
 void cosy_loop_show(struct seq_file *to, struct file *file);
 
+/**
+ * cosy_loop_has_sleeper() - test whether cosy_loop_tell() would wake a thread
+ * @loop: the loop
+ *
+ * Return: true if one sleeps in the loop, or in poll() of its descriptor.
+ */
+static inline bool cosy_loop_has_sleeper(struct cosy_loop *loop)
+{
+	return unlikely(READ_ONCE(loop->sleeper)) || wq_has_sleeper(&loop->wait);
+}
+
 /* sleep.c */
 int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st, unsigned int max);
 

@@ -330,8 +330,7 @@ int cosy_ring_sleep(struct cosy_ring *ring, unsigned int max, u64 seccomp)
 	WRITE_ONCE(ring->sleeping, false);
 	/* Recent events have woken only this thread. Pairs with the barrier of llist_add(). */
 	smp_mb();
-	if (cosy_ring_has_fired(ring) &&
-	    (READ_ONCE(loop->sleeper) || wq_has_sleeper(&loop->wait)))
+	if (cosy_ring_has_fired(ring) && cosy_loop_has_sleeper(loop))
 		cosy_loop_tell(loop, 0);
 	return done ?: why;
 }

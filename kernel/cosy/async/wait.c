@@ -47,7 +47,7 @@ static void cosy_waiter_tell(struct cosy_ring *ring, int flags)
 	/* The sleeping task exists: interrupts are off in this function, so RCU keeps the task. */
 	if (READ_ONCE(ring->asleep))
 		default_wake_function(&ring->sleeper, TASK_INTERRUPTIBLE, flags, NULL);
-	else if (unlikely(READ_ONCE(loop->sleeper)) || wq_has_sleeper(&loop->wait))
+	else if (cosy_loop_has_sleeper(loop))
 		cosy_loop_tell(loop, flags);
 }
 
