@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A descriptor of a share is closed although the process has no room for another descriptor. The same if a filter
-// has to see the call, and one that lets it fail is obeyed.
+// has to see the call, and one that lets it fail is obeyed, with room or without.
 // RUN: %compile
 // RUN: %everywhere
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include <cosy/share.h>
 
@@ -18,7 +20,7 @@ static int is_open(struct cosy_share *share, int fd)
 	return cosy_share_write(share, fd, "x", 1) == 1;
 }
 
-int main(void)
+static void check_close(bool room)
 {
 	struct cosy_share_info info;
 	struct cosy_share *share;
@@ -30,7 +32,8 @@ int main(void)
 		fds[i] = cosy_share_open(share, AT_FDCWD, "/dev/null", O_WRONLY, 0);
 		CHECK(fds[i] >= 0);
 	}
-	EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+	if (!room)
+		EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
 	EQUAL(cosy_share_close(share, fds[0]), 0);
 	EQUAL(cosy_share_close(share, fds[0]), -EBADF);
 	/* Logging changes nothing. */
@@ -40,9 +43,21 @@ int main(void)
 	CHECK(is_open(share, fds[2]));
 	cosy_share_info(share, &info, sizeof(info));
 	if (!info.kernel)
-		return 0;
+		return;
 	filter_call(SYS_close, SECCOMP_RET_ERRNO | EACCES);
 	EQUAL(cosy_share_close(share, fds[2]), -EACCES);
 	CHECK(is_open(share, fds[2]));
+}
+
+int main(void)
+{
+	const pid_t child = fork();
+	int status;
+
+	check_close(!child);
+	if (!child)
+		return 0;
+	EQUAL(waitpid(child, &status, 0), child);
+	EQUAL(status, 0);
 	return 0;
 }

@@ -5,6 +5,7 @@
  * The descriptor of a share is an ordinary one. The program may close it, which ends the share.
  */
 #include <errno.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 
 #include <linux/cosy.h>
@@ -74,8 +75,8 @@ uint32_t cosy_share_count_in_module(const struct cosy_share *share)
 	return ret < 0 ? 0 : (uint32_t)ret;
 }
 
-/* Give a descriptor to another share, or install it. Return the new one or -errno. */
-int cosy_share_move_in_module(struct cosy_share *share, int fd, int to, unsigned int flags)
+/* Copy, close or move a descriptor, as COSY_SHARE_MOVE says. Return the new one or -errno. */
+static int move_descriptor(struct cosy_share *share, int fd, int to, unsigned int flags)
 {
 	struct cosy_share_move move = {
 		.size = sizeof(move),
@@ -87,10 +88,45 @@ int cosy_share_move_in_module(struct cosy_share *share, int fd, int to, unsigned
 	return (int)command(share, COSY_SHARE_MOVE, &move);
 }
 
+/* Give a descriptor to another share. Return the new one or -errno. */
+int cosy_share_give_in_module(struct cosy_share *share, int fd, struct cosy_share *to)
+{
+	const int copy = move_descriptor(share, fd, to->fd, COSY_SHARE_COPY);
+
+	if (copy < 0)
+		return copy;
+	/* Only now, because it may have failed, and before another file has the number. */
+	share_forget(fd);
+	if (move_descriptor(share, fd, -1, COSY_SHARE_CLOSE) != -EBADF)
+		return copy;
+	/* Another thread has taken it. */
+	move_descriptor(to, copy, -1, COSY_SHARE_CLOSE);
+	return -EBADF;
+}
+
+/* Install a descriptor in the table of the process. Return the new one or -errno. */
+int cosy_share_install_in_module(struct cosy_share *share, int fd, int flags)
+{
+	/*
+	 * Try whether there is room. Closing a copy of the share's own descriptor would end the share. A copy of
+	 * @fd would not do either: where epoll_ctl() is made with copies in the table of the process, the next copy
+	 * has to have the number that the first one had.
+	 */
+	const long probe = cosy_sys(SYS_eventfd2, 0, EFD_CLOEXEC, 0);
+
+	if (probe < 0)
+		return (int)probe;
+	cosy_sys(SYS_close, probe, 0, 0);
+	if (share_number(share, fd) < 0)
+		return -EBADF;
+	share_forget(fd);
+	return move_descriptor(share, fd, -1, flags ? COSY_SHARE_CLOEXEC : 0);
+}
+
 /* Move an ordinary descriptor into the share. */
 static long move_in(struct cosy_share *share, int fd)
 {
-	const int ret = cosy_share_move_in_module(share, fd, -1, COSY_SHARE_IN);
+	const int ret = move_descriptor(share, fd, -1, COSY_SHARE_IN);
 
 	cosy_sys(SYS_close, fd, 0, 0);
 	return ret;
@@ -112,19 +148,17 @@ static long move_pair_in(struct cosy_share *share, int *fds)
 }
 
 /*
- * Close a descriptor for which the table of the process has no place. Tracers, filters and audit rules see a
- * close() of the share's number, which the kernel refuses.
+ * Close a descriptor where tracers, filters and audit rules see it: a close() of its number, which the table of the
+ * process does not have. If that fails otherwise, because of a filter, the descriptor stays open.
  */
-static long close_without_place(struct cosy_share *share, int fd)
+static long close_outside(struct cosy_share *share, int fd)
 {
-	const long ret = cosy_sys(SYS_close, fd, 0, 0);
-	int closed;
+	long ret = -EBADF;
 
-	if (ret != -EBADF)
+	if (share_number(share, fd) < 0)
 		return ret;
-	closed = cosy_share_move_in_module(share, fd, -1, COSY_SHARE_CLOSE);
-	/* An older module. */
-	return closed == -EINVAL ? -EMFILE : closed;
+	ret = cosy_sys(SYS_close, fd, 0, 0);
+	return ret == -EBADF ? move_descriptor(share, fd, -1, COSY_SHARE_CLOSE) : ret;
 }
 
 /* Make a call in the table of the process, where tracers, filters and audit rules see it. */
@@ -136,13 +170,13 @@ static long call_outside(struct cosy_share *share, const struct share_kind *kind
 	uint32_t copied = 0;
 	long ret = 0;
 
+	if (nr == SYS_close)
+		return close_outside(share, (int)args[0]);
 	for (int i = 0; i < 6 && ret >= 0; i++) {
 		given[i] = args[i];
 		if (!share_translates(kind, nr, args, i))
 			continue;
-		ret = cosy_share_move_in_module(share, (int)args[i], -1,
-						COSY_SHARE_CLOEXEC |
-							(nr == SYS_close ? 0 : COSY_SHARE_COPY));
+		ret = move_descriptor(share, (int)args[i], -1, COSY_SHARE_CLOEXEC | COSY_SHARE_COPY);
 		if (ret < 0)
 			break;
 		given[i] = (uint64_t)ret;
@@ -158,10 +192,8 @@ static long call_outside(struct cosy_share *share, const struct share_kind *kind
 		else if (kind->makes >= SHARE_PAIR && !ret)
 			ret = move_pair_in(share, (int *)(uintptr_t)given[kind->makes - SHARE_PAIR]);
 	}
-	if (!copied && (ret == -EMFILE || ret == -ENOMEM) && nr == SYS_close)
-		return close_without_place(share, (int)args[0]);
 	for (int i = 0; i < 6; i++) {
-		if (copied >> i & 1 && nr != SYS_close)
+		if (copied >> i & 1)
 			cosy_sys(SYS_close, (long)given[i], 0, 0);
 	}
 	return ret;
@@ -189,7 +221,7 @@ long cosy_share_call_in_module(struct cosy_share *share, const struct share_kind
 /* Call a function with a copy of a descriptor. */
 long share_lend_in_module(struct cosy_share *share, int fd, long (*use)(int copy, void *arg), void *arg)
 {
-	const int copy = cosy_share_move_in_module(share, fd, -1, COSY_SHARE_CLOEXEC | COSY_SHARE_COPY);
+	const int copy = move_descriptor(share, fd, -1, COSY_SHARE_CLOEXEC | COSY_SHARE_COPY);
 	long ret;
 
 	if (copy < 0)

@@ -247,22 +247,18 @@ COSY_EXPORT int cosy_share_give(struct cosy_share *share, int fd, struct cosy_sh
 	/* Shares of one process are all of one kind, unless the module has come or gone meanwhile. */
 	if ((share->fd < 0) != (to->fd < 0))
 		return -EINVAL;
-	if (share_number(share, fd) >= 0)
-		share_forget(fd);
 	if (share->fd < 0)
 		return cosy_share_give_here(share, fd, to);
-	return cosy_share_move_in_module(share, fd, to->fd, 0);
+	return cosy_share_give_in_module(share, fd, to);
 }
 
 COSY_EXPORT int cosy_share_install(struct cosy_share *share, int fd, int flags)
 {
 	if (flags & ~O_CLOEXEC)
 		return -EINVAL;
-	if (share_number(share, fd) >= 0)
-		share_forget(fd);
 	if (share->fd < 0)
 		return cosy_share_install_here(share, fd, flags);
-	return cosy_share_move_in_module(share, fd, -1, flags ? COSY_SHARE_CLOEXEC : 0);
+	return cosy_share_install_in_module(share, fd, flags);
 }
 
 COSY_EXPORT void cosy_share_info(struct cosy_share *share, struct cosy_share_info *info, size_t size)

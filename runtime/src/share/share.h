@@ -147,7 +147,8 @@ void share_close_in_module(struct cosy_share *share);
 bool share_is_of_parent_in_module(const struct cosy_share *share);
 long cosy_share_call_in_module(struct cosy_share *share, const struct share_kind *kind, long nr,
 			       const uint64_t *args);
-int cosy_share_move_in_module(struct cosy_share *share, int fd, int to, unsigned int flags);
+int cosy_share_give_in_module(struct cosy_share *share, int fd, struct cosy_share *to);
+int cosy_share_install_in_module(struct cosy_share *share, int fd, int flags);
 uint32_t cosy_share_count_in_module(const struct cosy_share *share);
 long share_lend_in_module(struct cosy_share *share, int fd, long (*use)(int copy, void *arg), void *arg);
 

@@ -424,7 +424,7 @@ long cosy_share_call_here(struct cosy_share *share, const struct share_kind *kin
 /* Give a descriptor to another table. Return the new one or -errno. */
 int cosy_share_give_here(struct cosy_share *share, int fd, struct cosy_share *to)
 {
-	struct share_file *file;
+	struct share_file *file, *taken = NULL;
 	int number;
 
 	if (share->forked || to->forked)
@@ -434,12 +434,15 @@ int cosy_share_give_here(struct cosy_share *share, int fd, struct cosy_share *to
 	number = reserve(to);
 	if (number < 0)
 		return number;
-	file = take_file(share, fd, NULL);
-	if (!file) {
-		fill(to, number, NULL);
-		return -EBADF;
+	file = get_file(share, fd);
+	if (file) {
+		/* Only now, because it may have failed, and before another file has the number. */
+		share_forget(fd);
+		taken = take_file(share, fd, file);
+		put_file(file);
 	}
-	return fill(to, number, file);
+	number = fill(to, number, taken);
+	return taken ? number : -EBADF;
 }
 
 /* Install a descriptor in the table of the process. Return the new one or -errno. */
@@ -455,6 +458,9 @@ int cosy_share_install_here(struct cosy_share *share, int fd, int flags)
 		return -EBADF;
 	/* Duplicate it: calls may still use the old number, and the program expects the lowest free one. */
 	ret = cosy_sys(SYS_fcntl, file->fd, flags ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
+	/* As in cosy_share_give_here() */
+	if (ret >= 0)
+		share_forget(fd);
 	if (ret >= 0 && !take_file(share, fd, file)) {
 		cosy_sys(SYS_close, ret, 0, 0);
 		ret = -EBADF;
