@@ -425,8 +425,10 @@ bool cosy_descriptor_is_stale(struct cosy_descriptors *fds, int fd)
 	uint32_t events = d->changes ? (uint32_t)d->changes | EPOLLET : d->armed;
 	long err = d->added ? control(fds, EPOLL_CTL_MOD, fd, events) : 0;
 
-	/* EPERM: the number of the descriptor that was added now refers to a file that cannot be polled. */
-	return err == -EBADF || err == -ENOENT || err == -EPERM;
+	/* The number of the descriptor now refers to a file that cannot be polled, or a filter forbids the call. */
+	if (err == -EPERM)
+		return control(fds, EPOLL_CTL_MOD, fds->epoll, 0) != -EPERM;
+	return err == -EBADF || err == -ENOENT;
 }
 
 void cosy_descriptor_disarm(struct cosy_descriptors *fds, struct cosy_descriptor *d, int fd)
