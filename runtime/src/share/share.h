@@ -64,7 +64,7 @@ struct share_file {
  * @open:   number of files
  * @first:  numbers below it are not free
  * @size:   length of @files
- * @files:  the table; NULL: free, &share_reserved: a call makes this descriptor
+ * @files:  the table; NULL: free, &share_reserved: a call makes or closes this descriptor
  * @forked: this process is a child of the process that has made the share
  * @ended:  the share was destroyed, and a call still uses it
  * @owner:  the process that has made it

@@ -20,7 +20,7 @@
 #include "device/sys.h"
 #include "share/share.h"
 
-/* Takes the place of a file that a call is about to make. */
+/* Takes the place of a file that a call is about to make or to close. */
 static struct share_file share_reserved;
 
 /* All tables, so that a child can close their files. Taken before the lock of a share. */
@@ -43,16 +43,12 @@ static void after_fork(void)
 	pthread_mutex_unlock(&all_lock);
 }
 
-/* Return the result of close(), if this is the last user, otherwise 0. */
-static long put_file(struct share_file *file)
+static void put_file(struct share_file *file)
 {
-	long ret;
-
 	if (__atomic_sub_fetch(&file->users, 1, __ATOMIC_ACQ_REL))
-		return 0;
-	ret = cosy_sys(SYS_close, file->fd, 0, 0);
+		return;
+	cosy_sys(SYS_close, file->fd, 0, 0);
 	free(file);
-	return ret;
 }
 
 /* Put all files of a table. @forked: no call of the child uses them, whatever their counts say. */
@@ -224,7 +220,7 @@ static struct share_file *get_file(struct cosy_share *share, int fd)
 	return file;
 }
 
-/* The same, and take it out of the table, if it is @only or that is NULL. */
+/* The same, and take it out of the table, if it is @only. */
 static struct share_file *take_file(struct cosy_share *share, int fd,
 				    const struct share_file *only)
 {
@@ -232,7 +228,7 @@ static struct share_file *take_file(struct cosy_share *share, int fd,
 
 	pthread_mutex_lock(&share->lock);
 	file = find(share, fd);
-	if (only && file != only)
+	if (file != only)
 		file = NULL;
 	if (file)
 		empty(share, (uint32_t)share_number(share, fd));
@@ -388,6 +384,43 @@ static long make_new(struct cosy_share *share, const struct share_kind *kind, lo
 	return ret;
 }
 
+/*
+ * Return true if a filter has let a close() fail with @err, which has closed nothing. It does the same with the number
+ * of the descriptor in the share, for which the kernel itself returns EBADF.
+ */
+static bool is_refused(int fd, long err)
+{
+	return err < 0 && err != -EBADF && cosy_sys(SYS_close, fd, 0, 0) == err;
+}
+
+/* Close a descriptor. It stays open if a filter lets that fail, unless another thread still uses it. */
+static long close_descriptor(struct cosy_share *share, int fd)
+{
+	const int number = share_number(share, fd);
+	struct share_file *file;
+	long ret = 0;
+
+	pthread_mutex_lock(&share->lock);
+	file = find(share, fd);
+	/* No other file gets the number before the result is known. */
+	if (file)
+		share->files[number] = &share_reserved;
+	pthread_mutex_unlock(&share->lock);
+	if (!file)
+		return -EBADF;
+	if (!__atomic_sub_fetch(&file->users, 1, __ATOMIC_ACQ_REL)) {
+		ret = cosy_sys(SYS_close, file->fd, 0, 0);
+		if (is_refused(fd, ret)) {
+			file->users = 1;
+			fill(share, number, file);
+			return ret;
+		}
+		free(file);
+	}
+	fill(share, number, NULL);
+	return ret;
+}
+
 /* Make a call. Return its result or -errno. */
 long cosy_share_call_here(struct cosy_share *share, const struct share_kind *kind, long nr,
 			  const uint64_t *args)
@@ -398,10 +431,8 @@ long cosy_share_call_here(struct cosy_share *share, const struct share_kind *kin
 
 	if (share->forked)
 		return -EPERM;
-	if (nr == SYS_close) {
-		files[0] = take_file(share, (int)args[0], NULL);
-		return files[0] ? put_file(files[0]) : -EBADF;
-	}
+	if (nr == SYS_close)
+		return close_descriptor(share, (int)args[0]);
 	for (int i = 0; i < 6 && !ret; i++) {
 		given[i] = args[i];
 		if (!share_translates(kind, nr, args, i))
