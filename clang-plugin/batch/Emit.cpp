@@ -556,6 +556,8 @@ void Emitter::explain() {
 }
 
 void Emitter::emit() {
+  // LLVM may compute frequencies for a remark, which needs complete blocks.
+  explain();
   Number = local(I64, "number");
   Current = local(I64, "current");
   Index = local(I64, "index");
@@ -582,7 +584,6 @@ void Emitter::emit() {
   Calls = block("start");
   FinishLoop = block("finishing");
   Done = block("done");
-  explain();
   if (!L.Promised)
     keepOriginal();
   enter();

@@ -323,8 +323,8 @@ static void findInputs(Region &R) {
   R.Inputs.assign(Inputs.begin(), Inputs.end());
 }
 
-/// Copies the blocks of \p R to R.Body, and creates a block for each exit. \p
-/// Map gets the copies.
+/// Copies the blocks of \p R to R.Body, and creates a block for each exit that
+/// only returns. \p Map gets the copies.
 static void copyBlocks(const Region &R, ValueToValueMapTy &Map) {
   SmallVector<BasicBlock *, 32> Copies;
   for (BasicBlock *BB : R.Blocks) {
@@ -336,8 +336,11 @@ static void copyBlocks(const Region &R, ValueToValueMapTy &Map) {
           [&](unsigned I) { return !R.Blocks.count(P.getIncomingBlock(I)); },
           /*DeletePHIIfEmpty=*/false);
   }
-  for (const Region::Exit &E : R.Exits)
-    Map[E.To] = BasicBlock::Create(R.Body->getContext(), "exit", R.Body);
+  for (const Region::Exit &E : R.Exits) {
+    BasicBlock *To = BasicBlock::Create(R.Body->getContext(), "exit", R.Body);
+    ReturnInst::Create(To->getContext(), To);
+    Map[E.To] = To;
+  }
   remapInstructionsInBlocks(Copies, Map);
 }
 
@@ -360,7 +363,7 @@ static void emitExits(const Region &R, ValueToValueMapTy &Map) {
     return DT.dominates(I, BB->getTerminator());
   };
   for (auto [N, E] : enumerate(R.Exits)) {
-    IRBuilder<> B(cast<BasicBlock>(Map[E.To]));
+    IRBuilder<> B(cast<BasicBlock>(Map[E.To])->getTerminator());
     SmallVector<Value *, 8> Args{B.getInt32(N)};
     for (Instruction *O : R.Outputs)
       Args.push_back(Dominates(O, E.From) ? static_cast<Value *>(Map[O])
@@ -368,7 +371,6 @@ static void emitExits(const Region &R, ValueToValueMapTy &Map) {
     CallInst *CI = B.CreateCall(Exit, Args);
     CI->addFnAttr(Attribute::NoMerge);
     CI->setDebugLoc(E.From->getTerminator()->getDebugLoc());
-    B.CreateRetVoid();
   }
 }
 
