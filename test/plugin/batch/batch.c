@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // COSY_BATCH: a loop is split, and does what it did.
 // RUN: %clang -O2 -c -o %t.o -Rpass=cosy %s 2>&1 | FileCheck --check-prefix=REMARK %s
+// RUN: %clang -O2 -c -o %t.o -Rpass=cosy -fdiagnostics-show-hotness %s 2>&1 | FileCheck --check-prefix=REMARK %s
 // RUN: %clang -O2 -c -o %t.o -Rpass-missed=cosy %s 2>&1 | FileCheck --check-prefix=MISSED %s
 // RUN: %cc -O1 -I%include %s -o %t.plain && %t.plain | FileCheck %s
 // RUN: for level in 0 2; do \
