@@ -31,7 +31,7 @@ struct iou_loop_params {
 };
 
 struct io_uring_bpf_ops {
-	int (*loop_step)(struct iou_ctx *, struct iou_loop_params *);
+	int (*loop_step)(struct iou_ctx *uring, struct iou_loop_params *params);
 	__u32 ring_fd;
 };
 
