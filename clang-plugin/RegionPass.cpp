@@ -80,6 +80,7 @@ private:
   StringSet<> Explained;               ///< up-calls of the function
   bool ReturnsTwice = false;           ///< the function calls setjmp() or so
   SmallVector<AllocaInst *, 4> Frames; ///< of its regions
+  HostVariables Variables;             ///< of the function
 };
 
 } // namespace
@@ -142,6 +143,8 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
   Marked E;
   if (!findMarked(Start, E))
     return;
+  if (!E.Natives.empty())
+    Variables.clear(); // the blocks before its beginnings may have phis
   if (!E.Natives.empty() && E.Options.countsRuns()) {
     reportError(*E.Host, E.Natives.front()->getDebugLoc(),
                 Twine("region with a limit contains ") +
@@ -224,13 +227,14 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   if (!R.IsAsync && IsPart && !Defer && !isWorthwhile(*R.Body, FAM)) {
     FAM.clear(*R.Body, R.Body->getName());
     R.Body->eraseFromParent();
+    Variables.clear();
     return false;
   }
   CompoundPath Path(R);
   FAM.invalidate(*R.Body, SROAPass(SROAOptions::PreserveCFG).run(*R.Body, FAM));
   SmallVector<PrivateLocal, 4> Locals;
   if (!ReturnsTwice)
-    Locals = privatizeLocals(R);
+    Locals = privatizeLocals(R, Variables);
   // Variables that have become the body's.
   FAM.invalidate(*R.Body, SROAPass(SROAOptions::PreserveCFG).run(*R.Body, FAM));
   BodyDescription D;
@@ -252,6 +256,7 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
     if (Gate)
       Path.setGate(*Gate);
     Path.defer(D.NumOutputs, Locals);
+    Variables.addPath(R, Path.run());
     return true;
   }
   // Also after an error, the module must be valid.
@@ -261,8 +266,10 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
     Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks,
                             Functions.list(C.Sel.C.Functions), Library),
                   C.Sel.C, C.Sel.Inputs, Locals);
+    Variables.addPath(R, Path.run());
   } else {
     Path.abandon();
+    Variables.clear();
   }
   if (Path.frame())
     Frames.push_back(Path.frame());
@@ -314,6 +321,7 @@ void ModuleRegions::beginFunction(Function &F) {
   Explained.clear();
   ReturnsTwice = F.callsFunctionThatReturnsTwice();
   Frames.clear();
+  Variables.clear();
 }
 
 void ModuleRegions::compileAsync(Function &Host) {

@@ -58,6 +58,9 @@ public:
   /// The compound's registers; null after abandon().
   llvm::AllocaInst *frame() const { return Frame; }
 
+  /// The block that runs the compound, with its inputs.
+  const llvm::BasicBlock &run() const { return *Run; }
+
 private:
   void rewriteUses();
   llvm::Value *inputValue(llvm::IRBuilderBase &B, llvm::Value *V,

@@ -37,10 +37,11 @@ namespace {
 
 enum class Kind { Other, Read, Write, Seek };
 
-/// The uses of a buffer.
+/// The uses of a buffer in the body.
 struct Uses {
   SmallVector<CallBase *, 2> Reads;
   SmallVector<CallBase *, 2> Writes;
+  bool Others = false;
 };
 
 class Borrowing {
@@ -49,7 +50,7 @@ public:
             function_ref<bool(const Function *)> Ignored)
       : Body(Body), R(R), DT(DT), Ignored(Ignored) {}
 
-  std::string whyNot(const Value &Buffer, Uses &U) const;
+  std::string whyNot(const Value &Buffer, const Uses &U) const;
 
 private:
   bool isUsedOnlyHere(const Value &Buffer) const;
@@ -82,19 +83,6 @@ static Kind classify(const CallBase &CB) {
       .Case("lseek", Kind::Seek)
       .Case("lseek64", Kind::Seek)
       .Default(Kind::Other);
-}
-
-/// Calls \p F with the users of \p V, and with those of addresses that equal
-/// it: pointers to its first member.
-static void forEachUser(const Value &V,
-                        function_ref<void(const User *, const Value &)> F) {
-  for (const User *U : V.users()) {
-    auto *GEP = dyn_cast<GetElementPtrInst>(U);
-    if (GEP && GEP->hasAllZeroIndices())
-      forEachUser(*GEP, F);
-    else
-      F(U, V);
-  }
 }
 
 /// \returns the variable whose address \p V is in the body, or null. A part of
@@ -220,21 +208,8 @@ std::string Borrowing::conflictBetween(CallBase &Read, CallBase &Write) const {
   return "";
 }
 
-std::string Borrowing::whyNot(const Value &Buffer, Uses &U) const {
-  bool Other = false;
-  forEachUser(Buffer, [&](const User *V, const Value &Address) {
-    auto *I = dyn_cast<Instruction>(V);
-    if (I && I->getFunction() != &Body)
-      return;
-    auto *CB = dyn_cast_or_null<CallBase>(const_cast<Instruction *>(I));
-    Kind K = CB ? classify(*CB) : Kind::Other;
-    if ((K == Kind::Read || K == Kind::Write) &&
-        CB->getArgOperand(1) == &Address)
-      (K == Kind::Read ? U.Reads : U.Writes).push_back(CB);
-    else
-      Other = true;
-  });
-  if (Other)
+std::string Borrowing::whyNot(const Value &Buffer, const Uses &U) const {
+  if (U.Others)
     return "the buffer is used for something else";
   if (U.Reads.size() != 1)
     return "there are several reads into the buffer";
@@ -252,12 +227,53 @@ std::string Borrowing::whyNot(const Value &Buffer, Uses &U) const {
   return "";
 }
 
+/// \returns the address from which \p V, which equals it, was derived: a
+/// pointer to its first member.
+static const Value *withoutZeroIndices(const Value *V) {
+  auto *GEP = dyn_cast<GetElementPtrInst>(V);
+  while (GEP && GEP->hasAllZeroIndices()) {
+    V = GEP->getPointerOperand();
+    GEP = dyn_cast<GetElementPtrInst>(V);
+  }
+  return V;
+}
+
+/// \returns the uses in \p Body of each variable. A static one may have many in
+/// other functions, which are not visited.
+static DenseMap<const Value *, Uses> usesOfVariables(Function &Body,
+                                                     const Region &R) {
+  DenseMap<const Value *, Uses> Found;
+  for (Instruction &I : instructions(Body)) {
+    auto *GEP = dyn_cast<GetElementPtrInst>(&I);
+    if (GEP && GEP->hasAllZeroIndices())
+      continue;
+    auto *CB = dyn_cast<CallBase>(&I);
+    Kind K = CB ? classify(*CB) : Kind::Other;
+    for (const Use &Operand : I.operands()) {
+      if (!Operand->getType()->isPointerTy())
+        continue;
+      const Value *V = withoutZeroIndices(Operand);
+      const Value *Object = isa<Constant>(V) ? getUnderlyingObject(V) : V;
+      if (!variableOf(Object, R))
+        continue;
+      Uses &U = Found[Object];
+      if ((K == Kind::Read || K == Kind::Write) && V == Object &&
+          &Operand == &CB->getArgOperandUse(1))
+        (K == Kind::Read ? U.Reads : U.Writes).push_back(CB);
+      else
+        U.Others = true;
+    }
+  }
+  return Found;
+}
+
 std::vector<ReadBuffer>
 findBorrowed(Function &Body, const Region &R, const DominatorTree &DT,
              function_ref<bool(const Function *)> Ignored) {
   std::vector<ReadBuffer> List;
   SmallPtrSet<const Value *, 4> Done;
   Borrowing B(Body, R, DT, Ignored);
+  DenseMap<const Value *, Uses> Variables;
   for (Instruction &I : instructions(Body)) {
     auto *Read = dyn_cast<CallBase>(&I);
     if (!Read || classify(*Read) != Kind::Read)
@@ -265,13 +281,15 @@ findBorrowed(Function &Body, const Region &R, const DominatorTree &DT,
     const Value *Buffer = Read->getArgOperand(1)->stripPointerCasts();
     if (!variableOf(Buffer, R) || !Done.insert(Buffer).second)
       continue;
-    Uses U;
+    if (Variables.empty())
+      Variables = usesOfVariables(Body, R);
+    const Uses &U = Variables[Buffer];
     ReadBuffer Found;
     Found.Loc = Read->getDebugLoc();
     Found.Why = B.whyNot(*Buffer, U);
     Found.Written = !U.Writes.empty();
     if (Found.Why.empty())
-      for (CallBase *CB : concat<CallBase *>(U.Reads, U.Writes))
+      for (CallBase *CB : concat<CallBase *const>(U.Reads, U.Writes))
         CB->setMetadata(BorrowMark, MDNode::get(Body.getContext(), {}));
     List.push_back(std::move(Found));
   }

@@ -14,33 +14,78 @@ using namespace llvm;
 
 namespace cosy {
 
-/// Returns true if the host uses \p P outside the region only to access memory,
-/// and the region uses only \p P itself, no pointer that the host derives from
-/// it.
-static bool isPrivateOutside(const Value &P, const Region &R, bool IsVariable) {
-  for (const User *U : P.users()) {
-    auto *I = cast<Instruction>(U);
-    if (R.Blocks.count(const_cast<BasicBlock *>(I->getParent()))) {
-      if (!IsVariable)
-        return false;
-      continue;
-    }
-    if (isa<LoadInst>(I))
-      continue;
-    if (auto *SI = dyn_cast<StoreInst>(I)) {
-      if (SI->getValueOperand() == &P)
-        return false;
-      continue;
-    }
-    if (auto *MI = dyn_cast<MemIntrinsic>(I)) {
-      if (MI->isVolatile())
-        return false;
-      continue;
-    }
-    if (!isa<GetElementPtrInst>(I) || !isPrivateOutside(*I, R, false))
-      return false;
+/// \returns true if \p U, a use of an address, only accesses memory, or derives
+/// another address, which is only used so.
+static bool isAccess(const Use &U) {
+  auto *I = cast<Instruction>(U.getUser());
+  if (auto *SI = dyn_cast<StoreInst>(I))
+    return U.getOperandNo() == SI->getPointerOperandIndex();
+  if (auto *MI = dyn_cast<MemIntrinsic>(I))
+    return !MI->isVolatile();
+  return isa<LoadInst>(I) ||
+         (isa<GetElementPtrInst>(I) && all_of(I->uses(), isAccess));
+}
+
+/// \returns the variable of which \p U uses the address, or one that is derived
+/// from it outside \p R, and sets \p First to the use of the variable itself.
+/// Null if there is no such variable.
+static const AllocaInst *variableOf(const Use &U, const Region *R,
+                                    const Use *&First) {
+  First = &U;
+  while (auto *GEP = dyn_cast<GetElementPtrInst>(First->get())) {
+    if (R && R->Blocks.count(const_cast<BasicBlock *>(GEP->getParent())))
+      return nullptr;
+    First = &GEP->getOperandUse(GEP->getPointerOperandIndex());
   }
-  return true;
+  return dyn_cast<AllocaInst>(First->get());
+}
+
+bool HostVariables::onlyAccesses(const AllocaInst &Variable, const Region &R) {
+  auto [It, IsNew] = Others.try_emplace(&Variable);
+  if (IsNew)
+    for (const Use &U : Variable.uses())
+      if (!isAccess(U))
+        It->second.push_back(U.getUser());
+  return all_of(It->second, [&](const WeakVH &I) {
+    return !I || R.Blocks.count(cast<Instruction>(I)->getParent());
+  });
+}
+
+void HostVariables::addPath(const Region &R, const BasicBlock &Run) {
+  // These change which instructions use an address.
+  if (!R.LiveIn.empty() ||
+      any_of(R.Outputs,
+             [](const Instruction *I) { return isa<GetElementPtrInst>(I); }) ||
+      any_of(R.Exits, [](const Region::Exit &E) {
+        return any_of(E.From->phis(), [](const PHINode &P) {
+          return P.getType()->isPtrOrPtrVectorTy();
+        });
+      })) {
+    clear();
+    return;
+  }
+  for (const Instruction &I : Run)
+    for (const Use &U : I.operands()) {
+      const Use *First;
+      auto It = Others.find(variableOf(U, nullptr, First));
+      if (It != Others.end() && !isAccess(U))
+        It->second.push_back(First->getUser());
+    }
+}
+
+/// \returns the variables from which the host derives an address that \p R
+/// uses.
+static SmallPtrSet<const AllocaInst *, 8> derivedOutside(const Region &R) {
+  SmallPtrSet<const AllocaInst *, 8> Variables;
+  for (const BasicBlock *BB : R.Blocks)
+    for (const Instruction &I : *BB)
+      for (const Use &U : I.operands()) {
+        const Use *First;
+        const AllocaInst *Variable = variableOf(U, &R, First);
+        if (Variable && First != &U)
+          Variables.insert(Variable);
+      }
+  return Variables;
 }
 
 /// \returns true if the code of the body may write to \p P.
@@ -100,12 +145,13 @@ static void addOutputs(Function &Body, ArrayRef<Type *> Types,
   }
 }
 
-SmallVector<PrivateLocal, 4> privatizeLocals(Region &R) {
+SmallVector<PrivateLocal, 4> privatizeLocals(Region &R, HostVariables &Known) {
   const DataLayout &DL = R.Host->getDataLayout();
   SmallVector<PrivateLocal, 4> List;
   SmallVector<Type *, 4> Types;
   SmallVector<Value *, 4> Changed;
   DominatorTree DT(*R.Body);
+  SmallPtrSet<const AllocaInst *, 8> Derived = derivedOutside(R);
   for (auto [N, V] : enumerate(R.Inputs)) {
     auto *Variable = dyn_cast<AllocaInst>(V);
     if (!Variable || !Variable->isStaticAlloca())
@@ -113,7 +159,8 @@ SmallVector<PrivateLocal, 4> privatizeLocals(Region &R) {
     uint64_t Size = Variable->getAllocationSize(DL)->getFixedValue();
     Argument *A = R.Body->getArg(N);
     if (Size == 0 || Size > MaxCopiedLocal || A->use_empty() ||
-        mayBeCaptured(A) || !isPrivateOutside(*Variable, R, true))
+        mayBeCaptured(A) || Derived.count(Variable) ||
+        !Known.onlyAccesses(*Variable, R))
       continue;
     PrivateLocal L = {Variable,     (unsigned)N,
                       Size,         isPowerOf2_64(Size) && Size <= 8,
