@@ -28,7 +28,7 @@ def build_python(root, build):
 
 
 def run(root, build, series, runs, names=()):
-    """Print the table. Return True, because there are no goals."""
+    """Print the table. Return true if everything was measured; there are no goals."""
     if not os.path.exists(os.path.join(build, "bench", "batch-files")):
         sys.exit("cosy bench: the benchmark program batch-files is not built\n"
                  "  HINT: run: ./cosy build")
@@ -37,5 +37,6 @@ def run(root, build, series, runs, names=()):
               f"  HINT: see {build}/bench/python-build/log; it needs python3-dev and "
               "python3-setuptools",
               file=sys.stderr)
-    processes.table(processes.measure(root, build, series, runs, "batch", names), {})
-    return True
+    rows = processes.Rows(root, build, series, runs, "batch", names)
+    processes.table(rows, {})
+    return rows.complete

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+import child
 import processes
 
 # The errors that predictions may have: of single calls, and of loops as programs have them.
@@ -45,14 +46,13 @@ def predictions(root, build, source):
 
 def loops(root, build, program):
     """Return the measured savings of a program's loops: name, instructions per iteration."""
-    done = subprocess.run(
-        [os.path.join(root, "scripts", "vm", "run"), "--icount", "--",
-         os.path.join(root, "bench", "common", "calls-guest"), build, program],
-        text=True, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, check=False)
-    if done.returncode:
+    command = [os.path.join(root, "scripts", "vm", "run"), "--icount", "--",
+               os.path.join(root, "bench", "common", "calls-guest"), build, program]
+    with child.running(command) as vm:
+        lines = vm.stdout.read().splitlines()
+    if vm.returncode:
         sys.exit("cosy bench: not everything could be measured (see above)")
-    return [(name, int(native) - int(kernel))
-            for name, native, kernel in map(str.split, done.stdout.splitlines())]
+    return [(name, int(native) - int(kernel)) for name, native, kernel in map(str.split, lines)]
 
 
 def predicted_loops(root, build, source):
@@ -67,10 +67,10 @@ def benchmarks(root, names):
     """Return the measured savings of benchmarks."""
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "figures.json")
-        done = subprocess.run(
-            [sys.executable, os.path.join(root, "bench", "run"), "--instructions", "--runs", "1",
-             "--json", path, *names], stdout=subprocess.DEVNULL, check=False)
-        if done.returncode:
+        with child.running([sys.executable, os.path.join(root, "bench", "run"), "--instructions", "--runs", "1",
+                            "--json", path, *names]) as run_bench:
+            run_bench.stdout.read()
+        if run_bench.returncode:
             sys.exit("cosy bench: not everything could be measured (see above)")
         with open(path, encoding="utf-8") as file:
             figures = {(f["bench"], f["way"]): f["runs"][0] for f in json.load(file)}
@@ -143,9 +143,10 @@ def run(root, build, series, runs, names=()):
     if names:
         sys.exit("cosy bench: predictions are compared all at once")
     processes.build_programs(root, sorted(set(PROGRAMS.values())))
-    measured = {name: native - cosy for name, system, native, cosy in
-                processes.measure(root, build, series, runs, "rebuilt", PROGRAMS)
-                if system == "tmpfs"}
+    rows = processes.Rows(root, build, series, runs, "rebuilt", list(PROGRAMS))
+    measured = {name: native - cosy for name, system, native, cosy in rows if system == "tmpfs"}
+    if not rows.complete:
+        return False
     programs = [(name, saved, measured[name])
                 for name, saved in predicted_programs(root, build).items()]
     missed = compare("Guest instructions that a program saves with -fcosy-auto", "program",

@@ -12,18 +12,17 @@ THREADS = {"exa-long", "fd", "fd-size"}
 
 
 def run(root, build, series, runs, names=()):
-    """Print the table. Return true if every prediction is within the tolerance."""
-    figures = {(name, label): (without, with_cosy) for name, label, without, with_cosy
-               in processes.measure(root, build, series, runs, "profile", names)}
+    """Print the table. Return true if every program was measured, and every prediction is within the tolerance."""
+    rows = processes.Rows(root, build, series, runs, "profile", names, ("tmpfs", "predicted"))
     print("Change of the instructions of whole processes, in per cent\n")
     print(f"{'program':14}{'native':>10}{'predicted':>11}{'measured':>10}")
-    wrong = []
-    for name, label in figures:
-        if label != "tmpfs":
+    wrong, changes = [], {}
+    for name, label, without, with_cosy in rows:
+        changes[label] = with_cosy / without - 1
+        if label != "predicted":
+            native = without
             continue
-        native, cosy = figures[name, label]
-        profiled, expected = figures[name, "predicted"]
-        measured, predicted = cosy / native - 1, expected / profiled - 1
+        measured, predicted = changes["tmpfs"], changes["predicted"]
         print(f"{name:14}{native / 1000:10.0f}{100 * predicted:+11.1f}{100 * measured:+10.1f}",
               flush=True)
         if abs(predicted - measured) > max(TOLERANCE * abs(measured), SMALL) and \
@@ -33,4 +32,4 @@ def run(root, build, series, runs, names=()):
     print()
     for text in wrong:
         print(f"wrong: {text}")
-    return not wrong
+    return rows.complete and not wrong

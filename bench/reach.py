@@ -13,7 +13,8 @@ def run(root, build, series, runs, names=()):
     small = {}
     print("Calls with a name, without those of the dynamic linker\n")
     print(f"{'program':14}{'a file':>8}{'of these left':>15}{'in all':>8}{'left':>8}{'reached':>9}")
-    for name, files, native, rest in processes.measure(root, build, series, runs, "reach", names):
+    rows = processes.Rows(root, build, series, runs, "reach", names, (SMALL, LARGE))
+    for name, files, native, rest in rows:
         if files == SMALL:
             small[name] = native, rest
             continue
@@ -23,5 +24,6 @@ def run(root, build, series, runs, names=()):
               f"{100 * (1 - rest / native):8.1f}%", flush=True)
         natively += native
         left += rest
-    print(f"\n{natively} calls, {100 * (1 - left / natively):.1f} % reached")
-    return True
+    if natively:
+        print(f"\n{natively} calls, {100 * (1 - left / natively):.1f} % reached")
+    return rows.complete

@@ -7,9 +7,10 @@ Instructions are counted in a VM with Debian's 7.3, because io_uring has such lo
 import json
 import os
 import re
-import subprocess
 import sys
 from statistics import median
+
+import child
 
 SERIES = "7.3"
 # Cosy takes at most this share of the instructions of the loop in BPF. Of one client at a time, most is
@@ -82,8 +83,7 @@ def measure(root, build, runs, rows):
     command = [os.path.join(root, "scripts", "vm", "run"), "--kernel", SERIES, "--icount", "--",
                os.path.join(root, "bench", "guest"), build, SERIES, "-i",
                *(f"{program} {name} {way} {runs} {fs}" for (name, program, fs, _, _), way in plan)]
-    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE,
-                          stdin=subprocess.DEVNULL) as vm:
+    with child.running(command) as vm:
         vm.stdout.readline()
         for ((name, _, fs, _, _), way), line in zip(plan, vm.stdout):
             figure = json.loads(line)

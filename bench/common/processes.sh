@@ -5,14 +5,25 @@
 # the current directory, and measures a program.  A program's output goes to BENCH_OUTPUTS, by default the
 # parent directory, which is the same for every file system that is measured.
 #
-# Sourced with the arguments BUILD RUNS LABEL [NAME...]; the names select programs.  Each measured
-# program prints a line "NAME LABEL NATIVE COSY", in nanoseconds of CPU time, which under icount are
-# instructions.  Fails if an output differs.
+# Sourced with the arguments BUILD RUNS LABEL [NAME...] [-NAME:LABEL...]; the names select programs, and those
+# after a - are left out.  Each measured program prints a line "NAME LABEL NATIVE COSY", in nanoseconds of CPU
+# time, which under icount are instructions.  Fails at the end if a program failed or an output differs.
 
 build=$1 runs=$2 label=$3
 shift 3
-wanted=" $* "
-outputs=${BENCH_OUTPUTS:-..}
+wanted=" " unwanted=" "
+for name; do
+	if [[ $name == -* ]]; then
+		unwanted+="${name#-} "
+	else
+		wanted+="$name "
+	fi
+done
+# Absolute, because some programs run in other directories.
+outputs=$(cd "${BENCH_OUTPUTS:-..}" && pwd)
+failures=$outputs/failures
+: >"$failures"
+trap report_failures EXIT
 files=3200 folders=32 sources=2000 objects=300 packages=200
 
 unset LD_PRELOAD "${!COSY_@}"
@@ -26,11 +37,31 @@ fail() {
 	exit 1
 }
 
+# attempt NAMES COMMAND... - run it in a subshell. If it fails, these programs are not measured any more.
+attempt() {
+	local names=$1 rc
+	shift
+	# In a condition the subshell would ignore errors.
+	set +e
+	(set -e && "$@")
+	rc=$?
+	set -e
+	((!rc)) || tr ' ' '\n' <<<"$names" >>"$failures"
+}
+
+# At the end: name the programs that failed.
+report_failures() {
+	if [[ -s $failures ]]; then
+		fail "these failed: $(sort -u "$failures" | paste -sd ' ')"
+	fi
+}
+
 # wants NAME... - succeed if one of these has to be measured.
 wants() {
 	local name
 	for name; do
-		if [[ $wanted == "  " || $wanted == *" $name "* ]]; then
+		if [[ $wanted == " " || $wanted == *" $name "* ]] && [[ $unwanted != *" $name:$label "* ]] &&
+			! grep -qxF -- "$name" "$failures"; then
 			return
 		fi
 	done
@@ -40,10 +71,12 @@ wants() {
 # measure NAME WITHOUT WITH ARGUMENT... - with each of two settings of the environment.
 measure() {
 	local name=$1 without=$2 with=$3
+	local figures
 	shift 3
 	wants "$name" || return 0
-	echo "$name $label $("$build/bench/unmodified-measure" -n "$runs" -o "$outputs" \
-		-a "$without" -b "$with" "$@")" || fail "$name"
+	figures=$("$build/bench/unmodified-measure" -n "$runs" -o "$outputs" -a "$without" -b "$with" "$@") ||
+		fail "$name"
+	echo "$name $label $figures"
 }
 
 # Make a tree of small files in folders, and an older file.
