@@ -43,7 +43,7 @@ static int listen_on(const char *text)
 	const bool is_path = strchr(text, '/');
 	const int fd = socket(is_path ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 
-	strncpy(un.sun_path, text, sizeof(un.sun_path) - 1);
+	memcpy(un.sun_path, text, strnlen(text, sizeof(un.sun_path) - 1));
 	if (fd < 0 || (is_path ? bind(fd, (struct sockaddr *)&un, sizeof(un)) :
 				 bind(fd, (struct sockaddr *)&in, sizeof(in))) || listen(fd, SOMAXCONN))
 		err(1, "cannot listen on %s", text);
@@ -86,9 +86,12 @@ int main(int argc, char **argv)
 		const int count = epoll_wait(epoll, events, EVENTS, -1);
 
 		for (int i = 0; i < count; i++) {
-			if (events[i].data.fd != listener)
+			if (events[i].data.fd != listener) {
 				serve(events[i].data.fd);
-			else if ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0)
+				continue;
+			}
+			fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+			if (fd >= 0)
 				add(epoll, fd);
 		}
 	}
