@@ -174,7 +174,8 @@ class Function(Writer):
                          f"d->by_key[{self.small()} % 16]", f"&d->nodes[{self.small()} % 16]")
 
     def value(self):
-        own = ["*s", "*h", "e->value", "n->key", "*p", "*q", "*t", "strlen(s)", "n->other->key",
+        own = ["*s", "*h", "e->value", "n->key", "*p", "*q", "*t", "strlen(s)", "strrchr(s, *s) - s",
+               "n->other->key",
                "n - d->nodes", "n->other - n", "p - d->text", "n->at - d->text",
                "(uintptr_t)n->at - (uintptr_t)d->text", "q - local", f"*parts[{self.small()} % 4]",
                "(uintptr_t)q - (uintptr_t)local", "parts[1] - parts[0]",
