@@ -39,7 +39,8 @@ static bool cosy_may_be_private(const struct cosy_env *env,
 {
 	return ip->hints & COSY_HINT_PRIVATE &&
 	       env->nprivate < COSY_PRIVATES &&
-	       S_ISREG(file_inode(file)->i_mode);
+	       S_ISREG(file_inode(file)->i_mode) &&
+	       !(file->f_mode & FMODE_PATH);
 }
 
 /* Does what do_sys_openat2() in fs/open.c does. The name is argument @i. */
@@ -58,10 +59,12 @@ static struct cosy_made cosy_open(struct cosy_state *st,
 	struct file *file;
 	int fd;
 
+	/* As build_open_how() in fs/open.c: O_PATH overrides most flags. */
 	if (unlikely(flags & O_PATH))
-		return cosy_fast_plain(st, ip);
-	how.flags |= O_LARGEFILE;
-	if (flags & (O_CREAT | __O_TMPFILE))
+		how.flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	else
+		how.flags |= O_LARGEFILE;
+	if (how.flags & (O_CREAT | __O_TMPFILE))
 		how.mode = mode & S_IALLUGO;
 	if (!simple) {
 		fd = cosy_internal(build_open_flags)(&how, &op);
