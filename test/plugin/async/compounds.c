@@ -242,22 +242,18 @@ COSY_ASYNC int error(int fd)
 // IR: call ptr @cosy_task_errno(
 // IR: call zeroext i1 @cosy_task_region(
 
-// A part whose accesses to errno and to other variables are merged stays native.
+// A part with an access that is either to errno or to another variable stays native.
 extern int other;
 
 COSY_ASYNC int merged(int fd)
 {
-	int sum = 0, value;
+	int sum = 0;
 	char byte;
 
 	while (recv(fd, &byte, 1, 0) == 1) {
-		if (byte) {
-			other = ++sum;
-			value = errno;
-		} else {
-			value = other;
-		}
-		sum += value;
+		int *place = &errno;
+
+		sum += *(byte ? place : &other);
 	}
 	return sum;
 }

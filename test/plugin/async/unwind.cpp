@@ -4,7 +4,7 @@
 // RUN: %clangxx -O2 -S -emit-llvm %s -o - | %FileCheck %s
 // RUN: %clangxx -O2 -pthread -fuse-ld=lld %s -o %t -L%lib -l:libcosy.a
 // RUN: COSY_EXECUTOR=user %t
-// CHECK-LABEL: define internal fastcc void @{{.*}}first{{.*}}.cosy.destroy(
+// CHECK-LABEL: define internal {{(fastcc )?}}void @{{.*}}first{{.*}}.cosy.destroy(
 // CHECK-NEXT: call void @llvm.trap()
 // CHECK-NEXT: unreachable
 #include <unistd.h>
