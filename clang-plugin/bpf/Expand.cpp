@@ -164,7 +164,52 @@ static void expandMemory(MemIntrinsic &MI) {
         P.V, B.CreateConstGEP1_64(B.getInt8Ty(), MI.getDest(), P.At), Align(1));
 }
 
+/// Makes an exchange or a compare and exchange of pointers one of integers, as
+/// clang emits it before version 23.
+static void castAtomicPointers(Instruction &I) {
+  IRBuilder<> B(&I);
+  auto IsPointer = [](const Value *V) { return V->getType()->isPointerTy(); };
+  if (auto *RMW = dyn_cast<AtomicRMWInst>(&I);
+      RMW && IsPointer(RMW->getValOperand())) {
+    Value *New = B.CreatePtrToInt(RMW->getValOperand(), B.getInt64Ty());
+    AtomicRMWInst *Old = B.CreateAtomicRMW(
+        RMW->getOperation(), RMW->getPointerOperand(), New, RMW->getAlign(),
+        RMW->getOrdering(), RMW->getSyncScopeID());
+    Old->setVolatile(RMW->isVolatile());
+    RMW->replaceAllUsesWith(B.CreateIntToPtr(Old, RMW->getType()));
+    RMW->eraseFromParent();
+  } else if (auto *X = dyn_cast<AtomicCmpXchgInst>(&I);
+             X && IsPointer(X->getCompareOperand())) {
+    AtomicCmpXchgInst *Pair = B.CreateAtomicCmpXchg(
+        X->getPointerOperand(),
+        B.CreatePtrToInt(X->getCompareOperand(), B.getInt64Ty()),
+        B.CreatePtrToInt(X->getNewValOperand(), B.getInt64Ty()), X->getAlign(),
+        X->getSuccessOrdering(), X->getFailureOrdering(), X->getSyncScopeID());
+    Pair->setVolatile(X->isVolatile());
+    Pair->setWeak(X->isWeak());
+    Value *Old = B.CreateIntToPtr(B.CreateExtractValue(Pair, 0),
+                                  X->getCompareOperand()->getType());
+    Value *Equal = B.CreateExtractValue(Pair, 1);
+    for (User *U : make_early_inc_range(X->users()))
+      if (auto *EV = dyn_cast<ExtractValueInst>(U)) {
+        EV->replaceAllUsesWith(EV->getIndices()[0] == 0 ? Old : Equal);
+        EV->eraseFromParent();
+      }
+    if (!X->use_empty()) {
+      Value *Both = B.CreateInsertValue(PoisonValue::get(X->getType()), Old, 0);
+      X->replaceAllUsesWith(B.CreateInsertValue(Both, Equal, 1));
+    }
+    X->eraseFromParent();
+  }
+}
+
 void expandForBpf(Function &F) {
+  // Not in the loop below, whose next instruction may be one that is erased.
+  SmallVector<Instruction *, 8> Atomics;
+  for (Instruction &I : instructions(F))
+    if (I.isAtomic())
+      Atomics.push_back(&I);
+  for_each(Atomics, [](Instruction *I) { castAtomicPointers(*I); });
   for (Instruction &I : make_early_inc_range(instructions(F))) {
     // See LegalizePass: launder and strip become their operands.
     I.setMetadata(LLVMContext::MD_invariant_group, nullptr);

@@ -205,7 +205,7 @@ void Checker::checkConstant(Instruction &I, Constant *C) {
 }
 
 void Checker::checkAtomic(Instruction &I, Type *Ty) {
-  if (!Ty->isIntegerTy(32) && !Ty->isIntegerTy(64))
+  if (!Ty->isIntegerTy(32) && !Ty->isIntegerTy(64) && !Ty->isPointerTy())
     error(&I, "atomic operation on other than 32 or 64 bits; use int or long");
 }
 

@@ -183,6 +183,19 @@ COSY_FUNCTION long atomics(long *p, int *q)
 	return r * 100 + expected;
 }
 
+COSY_FUNCTION long pointers(struct node **list, struct node *a, struct node *b)
+{
+	struct node *expected = b;
+	long r = __atomic_compare_exchange_n(list, &expected, b, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+
+	r = r * 1000 + expected->key;
+	r = r * 1000 + __atomic_exchange_n(list, b, __ATOMIC_SEQ_CST)->key;
+	expected = b;
+	r += __atomic_compare_exchange_n(list, &expected, a, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	__atomic_store_n(list, b, __ATOMIC_SEQ_CST);
+	return r * 1000 + __atomic_load_n(list, __ATOMIC_SEQ_CST)->key;
+}
+
 /* The first call of a function is an up-call, because its program is loaded then. */
 static void run(bool last)
 {
@@ -267,10 +280,30 @@ static void run(bool last)
 	printf("atomics %ld %ld\n", (long)values[3], *p);
 }
 
+static void run_pointers(bool last)
+{
+	struct node *nodes = cosy_calloc(2, sizeof(*nodes));
+	struct node **list = cosy_malloc(sizeof(*list));
+	long r;
+
+	nodes[0].key = 95;
+	nodes[1].key = 31;
+	*list = nodes;
+	COSY_START;
+	getpid();
+	r = pointers(list, &nodes[0], &nodes[1]);
+	COSY_END;
+	// CHECK-NEXT: pointers 95096031
+	if (last)
+		printf("pointers %ld\n", r);
+}
+
 int main(void)
 {
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++) {
 		run(i == 2);
+		run_pointers(i == 2);
+	}
 	return 0;
 }
 
@@ -287,3 +320,4 @@ int main(void)
 // STATS-DAG: function narrow: executor=kernel upcalls=1{{$}}
 // STATS-DAG: function bits: executor=kernel upcalls=1{{$}}
 // STATS-DAG: function atomics: executor=kernel upcalls=1{{$}}
+// STATS-DAG: function pointers: executor=kernel upcalls=1{{$}}
