@@ -20,6 +20,7 @@
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/GetElementPtrTypeIterator.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -287,7 +288,8 @@ namespace {
 class AddressCheck {
 public:
   AddressCheck(const Function &Program, const Function &User)
-      : Program(Program), User(User), DL(Program.getDataLayout()) {}
+      : Program(Program), User(User), DL(Program.getDataLayout()),
+        DT(const_cast<Function &>(Program)) {}
 
   /// \returns false after an error.
   bool run() {
@@ -318,6 +320,7 @@ private:
   void check(const Instruction &I);
   void checkCompare(const ICmpInst &Cmp);
   bool isDistance(const Instruction &I) const;
+  bool derivesFrom(const Value *V, const Value *Origin) const;
   bool isWithinOne(const Value *A, const Value *B) const;
   void error(const Instruction &I, const Places &Constants, const Twine &What);
   void errorHandedOut(const Instruction &I, const Places &Constants);
@@ -325,6 +328,7 @@ private:
   const Function &Program;
   const Function &User;
   const DataLayout &DL;
+  DominatorTree DT;
   DenseMap<const Value *, Places> Known;
   ContentMap Constants, Variables;
   /// Constants with an error. Each has only one, because others follow from it.
@@ -535,11 +539,60 @@ static bool isWhole(const Value *V) {
   return V->getType()->isPointerTy() || V->getType()->isIntegerTy(64);
 }
 
+/// \returns the addresses of which \p V is one, or from one of which it is
+/// derived within its object.
+static SmallVector<const Value *, 4> basesOf(const Value *V) {
+  SmallVector<const Value *, 4> Bases;
+  if (isa<GetElementPtrInst, PtrToIntInst>(V))
+    Bases.push_back(cast<Instruction>(V)->getOperand(0));
+  else if (auto *Phi = dyn_cast<PHINode>(V))
+    Bases.append(Phi->op_begin(), Phi->op_end());
+  else if (auto *Select = dyn_cast<SelectInst>(V))
+    Bases = {Select->getTrueValue(), Select->getFalseValue()};
+  return Bases;
+}
+
+/// \returns true if \p V is null or in the object of \p Origin. What is derived
+/// from an address must be executed after it, so that it is not of an earlier
+/// iteration of a loop.
+bool AddressCheck::derivesFrom(const Value *V, const Value *Origin) const {
+  SmallSetVector<const Value *, 8> Work;
+  Work.insert(V);
+  for (unsigned N = 0; N < Work.size(); ++N) {
+    const Value *Derived = Work[N];
+    auto *C = dyn_cast<Constant>(Derived);
+    if (Derived == Origin || (C && C->isNullValue()))
+      continue;
+    auto Bases = basesOf(Derived);
+    auto *First = dyn_cast<Instruction>(Origin);
+    if (Bases.empty() ||
+        (First && !DT.dominates(First, cast<Instruction>(Derived))))
+      return false;
+    Work.insert(Bases.begin(), Bases.end());
+  }
+  return true;
+}
+
 /// \returns true if \p A and \p B are addresses in the same object.
 bool AddressCheck::isWithinOne(const Value *A, const Value *B) const {
   Places OfA = of(A), OfB = of(B);
-  return isWhole(A) && OfA.size() == 1 && OfB.size() == 1 &&
-         OfA.begin()->first && OfA.begin()->first == OfB.begin()->first;
+  if (!isWhole(A))
+    return false;
+  if (OfA.size() == 1 && OfB.size() == 1)
+    return OfA.begin()->first && OfA.begin()->first == OfB.begin()->first;
+  // Each may be in several objects. Look for an address from which both are
+  // derived, from the last one to the first.
+  for (const Value *Origin : {A, B})
+    while (Origin) {
+      if (derivesFrom(A, Origin) && derivesFrom(B, Origin))
+        return true;
+      auto Bases = basesOf(Origin);
+      auto Base = find_if(Bases, [&](const Value *V) {
+        return DT.dominates(V, cast<Instruction>(Origin));
+      });
+      Origin = Base == Bases.end() ? nullptr : *Base;
+    }
+  return false;
 }
 
 /// Checks \p Cmp, which compares the address of a constant.

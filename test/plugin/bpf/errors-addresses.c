@@ -133,7 +133,39 @@ COSY_FUNCTION void copy_local(struct pair *to, int i, int j)
 	*to = local[j]; // expected-error {{the address of constant data is handed out}}
 }
 
+/* The address of an earlier iteration may be that of another constant, also if it has the same origin. */
+COSY_FUNCTION long of_earlier_iteration(unsigned int n)
+{
+	const char *last = NULL;
+	long sum = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		const char *name = names[i % 3];
+
+		if (last)
+			sum += name - last; // expected-error {{the address of 'names' is computed with}}
+		last = name;
+	}
+	return sum;
+}
+
 /* These are valid. */
+COSY_FUNCTION long within_one_of_several(unsigned int n)
+{
+	const char *name = names[n % 3], *last = strrchr(name, 'e');
+	long sum = last > name ? last - name : -1;
+
+	for (unsigned int i = 0; i < n; i++) {
+		const char *each = names[i % 3], *found = strchr(each, 'o'), *p = each;
+
+		while (p < each + 3 && *p != 'r')
+			p++;
+		if (found)
+			sum += found - each + (p - each);
+	}
+	return sum;
+}
+
 COSY_FUNCTION void numbers(struct pair *to, int i, int j)
 {
 	struct pair one = pairs[i], local[3] = { { 0 } };
