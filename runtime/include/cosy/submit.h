@@ -98,6 +98,16 @@ static inline const void *cosy_submit_self(void)
 	return self;
 }
 
+/** cosy_submit_is_of() - return true if a thread may use a ring without the lock. @self: cosy_submit_self() */
+static inline bool cosy_submit_is_of(const struct cosy_submit *s, const void *self)
+{
+	bool its;
+
+	/* Read and compared by one instruction, which compilers do not make of an atomic load. */
+	__asm__ volatile("cmpq %2, %1" : "=@cce"(its) : "r"(self), "m"(s->thread));
+	return its;
+}
+
 /** cosy_submit_has_noted() - return true if it was noted that a loop uses a descriptor */
 static inline bool cosy_submit_has_noted(const uint16_t *known, uint32_t fd, uint16_t member)
 {
@@ -124,13 +134,13 @@ static inline bool cosy_submit_begin(struct cosy_submit *s)
 	const uint32_t owner = __atomic_load_n(&s->owner, __ATOMIC_RELAXED);
 	const void *self = cosy_submit_self();
 
-	if (__builtin_expect(__atomic_load_n(&s->thread, __ATOMIC_RELAXED) != self, 0))
+	if (__builtin_expect(!cosy_submit_is_of(s, self), 0))
 		return false;
 	__atomic_store_n(&s->busy[owner], 1, __ATOMIC_RELAXED);
 	/* The processor need not keep this order: see @busy. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	/* Only this thread gives the ring to itself, so @owner has not changed if it still has it. */
-	if (__builtin_expect(__atomic_load_n(&s->thread, __ATOMIC_RELAXED) == self, 1))
+	if (__builtin_expect(cosy_submit_is_of(s, self), 1))
 		return true;
 	__atomic_store_n(&s->busy[owner], 0, __ATOMIC_RELEASE);
 	return false;

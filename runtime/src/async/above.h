@@ -5,6 +5,7 @@
 #ifndef COSY_LOOP_ABOVE_H
 #define COSY_LOOP_ABOVE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "slot.h"
@@ -22,6 +23,8 @@ struct cosy_loop;
  * @task_slot:	  cosy_task_slot()
  * @ask_tasks:	  cosy_task_ask_all()
  * @only_sends:  cosy_task_only_sends()
+ * @task_done:	  cosy_task_done(), the callback of calls of functions without a colour
+ * @resume:	  cosy_task_resume(), which it calls
  */
 struct cosy_above {
 	void (*made)(struct cosy_loop *loop, uint32_t slot, int64_t result);
@@ -34,6 +37,8 @@ struct cosy_above {
 	uint32_t (*task_slot)(const struct cosy_async *call);
 	void (*ask_tasks)(struct cosy_loop *loop);
 	void (*only_sends)(const struct cosy_async *call);
+	void (*task_done)(struct cosy_async *call);
+	bool (*resume)(struct cosy_async *call, int *error);
 };
 
 /* create.c fills it in. */

@@ -42,6 +42,8 @@ const struct cosy_above cosy_above = {
 	.task_slot = cosy_task_slot,
 	.ask_tasks = cosy_task_ask_all,
 	.only_sends = cosy_task_only_sends,
+	.task_done = cosy_task_done,
+	.resume = cosy_task_resume,
 };
 
 static uint32_t power_of_two(uint32_t n)

@@ -182,22 +182,20 @@ static COSY_ALWAYS_INLINE void cosy_ring_submit_reserved(struct cosy_loop *loop,
  *
  * The descriptor is one for which cosy_submit_is_known().
  */
-static COSY_ALWAYS_INLINE void cosy_ring_submit_reserved_usual(struct cosy_loop *loop,
-							       struct cosy_async *op, bool receives,
-							       const uint64_t args[6])
+static COSY_ALWAYS_INLINE void
+cosy_ring_submit_reserved_usual(struct cosy_loop *loop, struct cosy_submit *s, struct cosy_async *op,
+				bool receives, uint64_t fd, uint64_t buffer, uint64_t size,
+				uint64_t flags)
 {
-	struct cosy_submit *s = loop->ring.submit;
-
 	loop->ring.of_tasks++;
 	if (receives)
 		cosy_submit_fill(&s->receives[s->receives_tail++ & s->mask], op,
 				 COSY_SUBMIT_RING | COSY_SUBMIT_RECEIVE | COSY_RING_OF_TASK |
-					 (uint32_t)args[0], SYS_recvfrom, 5, args[0], args[1], args[2],
-				 args[3], 0, 0);
+					 (uint32_t)fd, SYS_recvfrom, 5, fd, buffer, size, flags, 0, 0);
 	else
 		cosy_submit_fill(&s->calls[s->calls_tail++ & s->mask], op,
-				 COSY_SUBMIT_RING | COSY_RING_OF_TASK, SYS_sendto, 5, args[0], args[1],
-				 args[2], args[3], 0, 0);
+				 COSY_SUBMIT_RING | COSY_RING_OF_TASK, SYS_sendto, 5, fd, buffer, size,
+				 flags, 0, 0);
 }
 
 /** cosy_ring_submit_receive() - submit a receive from @fd that takes a buffer */

@@ -486,7 +486,7 @@ static COSY_NOINLINE void note_buffer(struct cosy_loop *loop, struct cosy_async 
 }
 
 /* Note what an operation has opened, or received into a buffer. */
-static COSY_NOINLINE void note_effects(struct cosy_loop *loop, struct cosy_async *op, int64_t result)
+static void note_effects(struct cosy_loop *loop, struct cosy_async *op, int64_t result)
 {
 	if (op->slot & COSY_RING_INTO_BUFFER && result > 0)
 		note_buffer(loop, op, result);
@@ -494,33 +494,54 @@ static COSY_NOINLINE void note_effects(struct cosy_loop *loop, struct cosy_async
 		note_opened(loop, result);
 }
 
-/* Complete an operation of the ring, but for its state. */
-static COSY_ALWAYS_INLINE void note_result(struct cosy_loop *loop, struct cosy_async *op,
-					   int64_t result)
+/* Free the place of an operation with a mark of COSY_RING_MARKS, and note its effects. */
+static COSY_NOINLINE void note_marked(struct cosy_loop *loop, struct cosy_async *op)
 {
-	op->result = result;
 	free_place(loop, op);
-	if (COSY_UNLIKELY(op->slot & COSY_RING_NOTED))
-		note_effects(loop, op, result);
+	note_effects(loop, op, op->result);
 }
 
-static COSY_ALWAYS_INLINE struct cosy_async *collect_one(struct cosy_loop *loop)
+/* Take the next call that was cancelled while it waited, or NULL. */
+static COSY_ALWAYS_INLINE struct cosy_async *next_cancelled(struct cosy_loop *loop)
+{
+	return COSY_UNLIKELY(loop->ring.cancelled != NULL) ? collect_cancelled(loop) : NULL;
+}
+
+static COSY_ALWAYS_INLINE bool has_completion(const struct cosy_ring *ring)
+{
+	return ring->done_head != cosy_index_load(&ring->page->done_tail);
+}
+
+/* Take the next operation that the module has completed, with its result, or NULL. Its place stays used. */
+static COSY_ALWAYS_INLINE struct cosy_async *next_done(struct cosy_loop *loop)
 {
 	struct cosy_ring *ring = &loop->ring;
 	const struct cosy_ring_done *done;
 	struct cosy_async *op;
 
-	while (ring->done_head != cosy_index_load(&ring->page->done_tail)) {
+	while (has_completion(ring)) {
 		done = &ring->done[ring->done_head++ & loop->page.mask];
 		op = op_of(done->op);
-		if (COSY_UNLIKELY(!op)) {
-			loop->ring.submit->room++;
-			continue;
+		if (COSY_LIKELY(op != NULL)) {
+			op->result = done->result;
+			return op;
 		}
-		note_result(loop, op, done->result);
-		return op;
+		ring->submit->room++;
 	}
-	return COSY_UNLIKELY(ring->cancelled != NULL) ? collect_cancelled(loop) : NULL;
+	return NULL;
+}
+
+static COSY_ALWAYS_INLINE struct cosy_async *collect_one(struct cosy_loop *loop)
+{
+	struct cosy_async *op = next_done(loop);
+
+	if (!op)
+		return next_cancelled(loop);
+	if (COSY_UNLIKELY(op->slot & COSY_RING_MARKS))
+		note_marked(loop, op);
+	else
+		loop->ring.submit->room++;
+	return op;
 }
 
 struct cosy_async *cosy_ring_collect(struct cosy_loop *loop)
@@ -884,6 +905,7 @@ bool cosy_ring_give(struct cosy_loop *loop, bool waits)
 	ring->unseen = 0;
 	ring->page->sleep_fd = loop->fds.nadded ? loop->fds.epoll :
 			       loop->module.inside ? loop->module.fd : -1;
+	ring->error = &errno;
 	loop->biased = true;
 	ring->taken += changes;
 	ring->taken_from = NULL;
@@ -1074,9 +1096,10 @@ static bool is_for_module(const struct cosy_loop *loop)
 
 /*
  * Let the module make the call of an operation, for which is_for_module() is true. Ends the use of the
- * ring. Return false if the operation completes later.
+ * ring. Return COSY_RING_COMPLETE; COSY_RING_NOT_IN_USE: the operation completes later.
  */
-static bool make_in_module(struct cosy_loop *loop, struct cosy_async *op, int64_t *result)
+static enum cosy_ring_made make_in_module(struct cosy_loop *loop, struct cosy_async *op,
+					  int64_t *result)
 {
 	struct cosy_ring *ring = &loop->ring;
 	struct cosy_submit *s = loop->ring.submit;
@@ -1091,12 +1114,12 @@ static bool make_in_module(struct cosy_loop *loop, struct cosy_async *op, int64_
 	    __atomic_load_n(&s->thread, __ATOMIC_RELAXED) != cosy_submit_self()) {
 		go_on_after(loop, ret);
 		cosy_loop_leave(loop);
-		return false;
+		return COSY_RING_NOT_IN_USE;
 	}
 	/* The module makes the call before any receive, so its completion comes first. */
-	if (ring->done_head == cosy_index_load(&ring->page->done_tail) || op_of(done->op) != op) {
+	if (!has_completion(ring) || op_of(done->op) != op) {
 		cosy_submit_end(s);
-		return false;
+		return COSY_RING_NOT_IN_USE;
 	}
 	ring->done_head++;
 	*result = done->result;
@@ -1105,7 +1128,7 @@ static bool make_in_module(struct cosy_loop *loop, struct cosy_async *op, int64_
 	free_place(loop, op);
 	cosy_op_complete(op);
 	cosy_submit_end(s);
-	return true;
+	return COSY_RING_COMPLETE;
 }
 
 bool cosy_ring_suspend_alone(struct cosy_loop *loop, struct cosy_async *op, int64_t *result)
@@ -1115,7 +1138,7 @@ bool cosy_ring_suspend_alone(struct cosy_loop *loop, struct cosy_async *op, int6
 
 	if (!loop->ring.cancelled && is_for_module(loop)) {
 		loop->ring.own_calls++;
-		return make_in_module(loop, op, result);
+		return make_in_module(loop, op, result) == COSY_RING_COMPLETE;
 	}
 	entry = entry_for_here(loop);
 	if (entry && make_here(loop, entry, result)) {
@@ -1155,12 +1178,13 @@ static COSY_ALWAYS_INLINE uint64_t enter_to_wait(struct cosy_loop *loop, unsigne
 static COSY_ALWAYS_INLINE unsigned int complete_plain(struct cosy_loop *loop, unsigned int max)
 {
 	struct cosy_ring *ring = &loop->ring;
+	const struct cosy_ring_done *const all = ring->done;
 	const uint32_t head = ring->done_head, n = cosy_index_load(&ring->page->done_tail) - head;
-	const uint32_t end = head + (n < max ? n : max);
+	const uint32_t end = head + (n < max ? n : max), mask = loop->page.mask;
 	uint32_t i;
 
 	for (i = head; i != end; i++) {
-		const struct cosy_ring_done *done = &ring->done[i & loop->page.mask];
+		const struct cosy_ring_done *done = &all[i & mask];
 		struct cosy_async *op = op_of(done->op);
 
 		if (COSY_UNLIKELY(!op) || op->done || COSY_UNLIKELY(op->slot & COSY_RING_MARKS))
@@ -1202,6 +1226,12 @@ static COSY_ALWAYS_INLINE bool left_early(const struct cosy_loop *loop, uint64_t
 	       (uint32_t)ret & COSY_ASYNC_MORE;
 }
 
+/* Return true if cosy_loop_stop() was called since @stops was read. */
+static COSY_ALWAYS_INLINE bool has_stopped(const struct cosy_loop *loop, unsigned int stops)
+{
+	return atomic_load_explicit(&loop->stops, memory_order_relaxed) != stops;
+}
+
 /* Return true if an entry has an operation with a colour: see go_on_for_coloured(). */
 static COSY_ALWAYS_INLINE bool has_colour(const struct cosy_submit_entry *entry)
 {
@@ -1210,70 +1240,138 @@ static COSY_ALWAYS_INLINE bool has_colour(const struct cosy_submit_entry *entry)
 	return op && cosy_is_coloured(op);
 }
 
+/*
+ * Make the only call here, if that takes fewer instructions. @op: set to its operation, whose result is
+ * set; NULL: it has none. Return false if the module has to make it. @err: set if the thread has to go on
+ * with the lock.
+ */
+static COSY_ALWAYS_INLINE bool make_only_here(struct cosy_loop *loop, struct cosy_async **op, int *err)
+{
+	const struct cosy_submit_entry *entry = entry_for_here(loop);
+	int64_t result;
+
+	if (!entry || has_colour(entry) || !make_here(loop, entry, &result))
+		return false;
+	if (has_rest(entry, result)) {
+		*err = go_on_with_rest(loop, entry, result);
+		return false;
+	}
+	*op = op_of(entry->op);
+	if (*op) {
+		free_place(loop, *op);
+		(*op)->result = result;
+	} else {
+		loop->ring.submit->quiet--;
+		loop->ring.submit->room++;
+	}
+	return true;
+}
+
+/* Return true if an operation with a mark is a call of a function that is resumed without more ado. */
+static COSY_ALWAYS_INLINE bool is_of_function(const struct cosy_loop *loop, const struct cosy_async *op)
+{
+	return (op->slot & COSY_RING_MARKS) == COSY_RING_OF_TASK && op->done == cosy_above.task_done &&
+	       COSY_LIKELY(loop->deliver == NULL);
+}
+
+/*
+ * Resume a function whose call is complete. Return false if the thread does not have the ring any more.
+ */
+static COSY_ALWAYS_INLINE bool resume_function(struct cosy_loop *loop, struct cosy_submit *s,
+					       struct cosy_async *op)
+{
+	loop->ring.of_tasks--;
+	cosy_op_complete(op);
+	cosy_submit_end(s);
+	/* A fibre may go on in another thread, but not while that has the ring. */
+	return cosy_above.resume(op, loop->ring.error) || cosy_submit_begin(s);
+}
+
+/* Deliver an operation that has a callback. Returns as resume_function(). */
+static COSY_ALWAYS_INLINE bool deliver_one(struct cosy_loop *loop, struct cosy_submit *s,
+					   struct cosy_async *op)
+{
+	void (*done)(struct cosy_async *op) = op->done;
+
+	cosy_op_complete(op);
+	cosy_submit_end(s);
+	cosy_loop_call(loop, op, done);
+	return cosy_submit_begin(s);
+}
+
+/*
+ * Deliver what has completed, and what the thread makes itself. @delivered: increased, to COSY_WAIT_MAX
+ * at most. Return 0; -EAGAIN: as cosy_ring_wait().
+ */
+static COSY_ALWAYS_INLINE int deliver_all(struct cosy_loop *loop, struct cosy_submit *s,
+					  unsigned int stops, unsigned int *delivered)
+{
+	struct cosy_async *op;
+	int err = 0;
+
+	while (*delivered < COSY_WAIT_MAX && !COSY_UNLIKELY(has_stopped(loop, stops))) {
+		op = next_done(loop);
+		if (!op) {
+			op = next_cancelled(loop);
+			if (!op && !make_only_here(loop, &op, &err))
+				break;
+		} else if (COSY_LIKELY(!(op->slot & COSY_RING_MARKS))) {
+			s->room++;
+		} else if (is_of_function(loop, op)) {
+			++*delivered;
+			if (COSY_UNLIKELY(!resume_function(loop, s, op)))
+				return go_on_with_lock(loop);
+			continue;
+		} else {
+			note_marked(loop, op);
+		}
+		if (op)
+			op = complete_usual(loop, op, delivered);
+		if (!op)
+			continue;
+		if (COSY_UNLIKELY(cosy_is_coloured(op)))
+			return go_on_for_coloured(loop, op);
+		++*delivered;
+		if (COSY_UNLIKELY(!deliver_one(loop, s, op)))
+			return go_on_with_lock(loop);
+	}
+	return err;
+}
+
 int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		   unsigned int stops, unsigned int *delivered)
 {
 	const void *self = cosy_submit_self();
 	struct cosy_submit *s = loop->ring.submit;
-	const struct cosy_submit_entry *entry;
-	void (*done)(struct cosy_async *op);
-	struct cosy_async *op;
 	bool entered = false;
+	unsigned int n = 0;
 	uint64_t ret = 0;
-	int64_t result;
-	int err = 0;
+	int err;
 
 	if (COSY_UNLIKELY(loop->ring.others) && loop->ring.until < until)
 		until = loop->ring.until;
 	loop->inside++;
-	while (!COSY_UNLIKELY(atomic_load_explicit(&loop->stops, memory_order_relaxed) != stops) &&
-	       *delivered < COSY_WAIT_MAX) {
-		op = collect_one(loop);
-		entry = op ? NULL : entry_for_here(loop);
-		if (entry && !has_colour(entry) && make_here(loop, entry, &result)) {
-			if (has_rest(entry, result))
-				return go_on_with_rest(loop, entry, result);
-			op = op_of(entry->op);
-			if (!op) {
-				s->quiet--;
-				s->room++;
-				continue;
-			}
-			free_place(loop, op);
-			op->result = result;
-		}
-		if (op)
-			op = complete_usual(loop, op, delivered);
-		if (op) {
-			if (COSY_UNLIKELY(cosy_is_coloured(op)))
-				return go_on_for_coloured(loop, op);
-			++*delivered;
-			done = op->done;
-			cosy_op_complete(op);
-			cosy_submit_end(s);
-			cosy_loop_call(loop, op, done);
-			if (COSY_UNLIKELY(!cosy_submit_begin(s)))
-				return go_on_with_lock(loop);
-			continue;
-		}
-		if (*delivered >= COSY_WAIT_MAX)
-			break;
-		if (min ? *delivered >= min : entered)
+	for (;;) {
+		err = deliver_all(loop, s, stops, &n);
+		*delivered = n;
+		if (COSY_UNLIKELY(err))
+			return err;
+		if (n >= COSY_WAIT_MAX || (min ? n >= min : entered) || has_stopped(loop, stops))
 			break;
 		if (COSY_UNLIKELY(loop->ring.others) &&
 		    (loop->ring.unseen++ == MAX_UNSEEN || !cosy_ring_outstanding(loop) ||
-		     (entered && (uint32_t)ret & (COSY_ASYNC_READABLE | COSY_ASYNC_TIMEOUT))))
-			return go_on_for_others(loop, entered && (uint32_t)ret & COSY_ASYNC_READABLE);
+		     (uint32_t)ret & (COSY_ASYNC_READABLE | COSY_ASYNC_TIMEOUT)))
+			return go_on_for_others(loop, (uint32_t)ret & COSY_ASYNC_READABLE);
 		if (!cosy_ring_outstanding(loop) ||
-		    (entered && COSY_UNLIKELY((uint32_t)ret & COSY_ASYNC_TIMEOUT)))
+		    COSY_UNLIKELY((uint32_t)ret & COSY_ASYNC_TIMEOUT))
 			break;
-		if (entered && COSY_UNLIKELY((uint32_t)ret & COSY_ASYNC_SIGNAL)) {
-			err = *delivered ? 0 : -EINTR;
+		if (COSY_UNLIKELY((uint32_t)ret & COSY_ASYNC_SIGNAL)) {
+			err = n ? 0 : -EINTR;
 			break;
 		}
 		loop->ring.own_calls = 0;
 		/* Do not sleep for quiet calls only: when they end, nothing wakes the thread. */
-		ret = enter_to_wait(loop, COSY_WAIT_MAX - *delivered,
+		ret = enter_to_wait(loop, COSY_WAIT_MAX - n,
 				    min && cosy_ring_outstanding(loop) != s->quiet, until);
 		if (COSY_UNLIKELY(!was_entered(ret)))
 			return go_on_after(loop, ret);
@@ -1284,7 +1382,7 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 			return go_on_after(loop, ret);
 		entered = min || !left_early(loop, ret);
 	}
-	if (COSY_UNLIKELY(atomic_load_explicit(&loop->stops, memory_order_relaxed) != stops)) {
+	if (COSY_UNLIKELY(has_stopped(loop, stops))) {
 		err = 1;
 		if (loop->inside == 1)
 			cosy_loop_has_stopped(loop);
@@ -1301,7 +1399,7 @@ enum cosy_ring_made cosy_ring_make_only(struct cosy_loop *loop)
 	struct cosy_async *op;
 	enum cosy_how how;
 
-	if (cosy_ring_has_done(ring) || cosy_loop_is_stopping(loop))
+	if (has_completion(ring) || ring->cancelled || cosy_loop_is_stopping(loop))
 		return COSY_RING_IN_USE;
 	entry = only_call(loop);
 	if (!entry)
@@ -1320,7 +1418,7 @@ enum cosy_ring_made cosy_ring_make_only(struct cosy_loop *loop)
 	}
 	if (how != COSY_HOW_NOWAIT)
 		return COSY_RING_IN_USE;
-	return make_in_module(loop, op, &op->result) ? COSY_RING_COMPLETE : COSY_RING_NOT_IN_USE;
+	return make_in_module(loop, op, &op->result);
 }
 
 void cosy_ring_add_info(const struct cosy_loop *loop, struct cosy_loop_info *info)

@@ -33,6 +33,7 @@ struct cosy_loop;
  * @of_tasks:  number of operations that are calls of functions, which have a slot
  * @cancelled: operations that were cancelled while they waited, and not collected; each one's result is
  *	      the next one
+ * @entered:   number of entries into the module
  * @tried:     making the ring was tried
  * @lost:      the module cannot be entered any more
  * @shared:    no thread may use the ring without the lock
@@ -41,11 +42,11 @@ struct cosy_loop;
  * @taken_from: the thread from which it was taken since, or NULL
  * @takes_given: what the module has given back is being taken
  * @own_calls: number of consecutive calls that a waiting thread has made itself
+ * @error:     errno of the thread that has the ring
  * @others:    while a thread has the ring: entries in the loop's page wait for epoll or a time
  * @until:     that time, or UINT64_MAX
  * @readable:  a thread has left the module because epoll reports something
  * @unseen:    number of entries into the module since epoll was checked, if there are @others
- * @entered:   number of entries into the module
  * @submitted: number of entries written, up to @counted_calls and @counted_receives
  * @counted_calls: number of calls counted, modulo 2^32
  * @counted_receives: number of receives counted, modulo 2^32
@@ -62,6 +63,7 @@ struct cosy_ring {
 	uint32_t untracked_receives;
 	uint32_t of_tasks;
 	struct cosy_async *cancelled;
+	uint64_t entered;
 	bool tried;
 	bool lost;
 	bool shared;
@@ -70,11 +72,11 @@ struct cosy_ring {
 	uint32_t taken;
 	const void *taken_from;
 	uint32_t own_calls;
+	int *error;
 	bool others;
 	bool readable;
 	uint32_t unseen;
 	uint64_t until;
-	uint64_t entered;
 	uint64_t submitted;
 	uint32_t counted_calls;
 	uint32_t counted_receives;
@@ -204,7 +206,7 @@ bool cosy_ring_give(struct cosy_loop *loop, bool waits);
  * @min:       as for cosy_wait()
  * @until:     the time until which it waits
  * @stops:     cosy_loop_stops() when the call of the program began
- * @delivered: increased
+ * @delivered: set to the number of operations that were delivered
  *
  * The caller has begun to use the ring by cosy_submit_begin(), which this ends.
  *

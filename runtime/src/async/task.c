@@ -92,22 +92,31 @@ void cosy_task_set_call(struct cosy_task *task, long nr, const uint64_t args[6])
 }
 
 /*
- * Begin to submit a call to the ring if this thread has it. It keeps the ring until the function is
+ * Begin to use the ring for a call if this thread has it. It keeps the ring until the function is
  * suspended: another thread must not resume it before. Return false if the call has to be submitted
  * otherwise.
  */
-static COSY_ALWAYS_INLINE bool begin_in_ring(struct cosy_task *task, enum cosy_how how, long nr,
-					     const uint64_t args[6])
+static COSY_ALWAYS_INLINE bool begin_call(const struct cosy_task *task, struct cosy_submit *s)
+{
+	/* Without a ring, no thread has it. */
+	if (COSY_UNLIKELY(__atomic_load_n(&task->cancelled, __ATOMIC_RELAXED)) || !cosy_submit_begin(s))
+		return false;
+	if (COSY_LIKELY(s->room >= 0))
+		return true;
+	cosy_submit_end(s);
+	return false;
+}
+
+/* The same for a call, if the ring takes it. */
+static bool begin_in_ring(struct cosy_task *task, enum cosy_how how, long nr, const uint64_t args[6])
 {
 	struct cosy_loop *loop = task->loop;
-	struct cosy_submit *submit = loop->ring.submit;
 
-	if (!loop->has_ring || COSY_UNLIKELY(__atomic_load_n(&task->cancelled, __ATOMIC_RELAXED)) ||
-	    !cosy_submit_begin(submit))
+	if (!begin_call(task, loop->ring.submit))
 		return false;
-	if (COSY_LIKELY(submit->room >= 0) && cosy_ring_submits(loop, &task->call, how, nr, args))
+	if (cosy_ring_submits(loop, &task->call, how, nr, args))
 		return true;
-	cosy_submit_end(submit);
+	cosy_submit_end(loop->ring.submit);
 	return false;
 }
 
@@ -130,16 +139,18 @@ static COSY_NOINLINE void call_any(struct cosy_task *task, long nr, uint64_t a0,
  * cosy_task_call() for a recvfrom() or sendto() without an address. Return false if the call has to be
  * submitted otherwise; nothing is called, so that few registers are saved.
  */
-static COSY_ALWAYS_INLINE bool call_usual(struct cosy_task *task, enum cosy_how how, long nr,
-					  const uint64_t args[6])
+static COSY_ALWAYS_INLINE bool call_usual(struct cosy_task *task, bool receives, uint64_t fd,
+					  uint64_t buffer, uint64_t size, uint64_t flags)
 {
-	if (!begin_in_ring(task, how, nr, args))
+	const uint32_t unusual = receives ? COSY_RING_RECEIVE_UNUSUAL : COSY_RING_SEND_UNUSUAL;
+	struct cosy_loop *loop = task->loop;
+	struct cosy_submit *s = loop->ring.submit;
+
+	if (COSY_UNLIKELY((uint32_t)fd >= COSY_SUBMIT_MAX_FD) || COSY_UNLIKELY(flags & unusual) ||
+	    COSY_UNLIKELY(receives && !size) || COSY_UNLIKELY(!cosy_submit_is_known(s, (uint32_t)fd)) ||
+	    !begin_call(task, s))
 		return false;
-	if (COSY_UNLIKELY(!cosy_submit_is_known(task->loop->ring.submit, (uint32_t)args[0]))) {
-		cosy_submit_end(task->loop->ring.submit);
-		return false;
-	}
-	cosy_ring_submit_reserved_usual(task->loop, &task->call, nr == SYS_recvfrom, args);
+	cosy_ring_submit_reserved_usual(loop, s, &task->call, receives, fd, buffer, size, flags);
 	task->calling = TASK_CALLS_IN_RING;
 	return true;
 }
@@ -148,14 +159,9 @@ COSY_EXPORT void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0,
 				uint64_t a1, uint64_t a2, uint64_t a3,
 				uint64_t a4, uint64_t a5)
 {
-	/* With a constant number and no address, few instructions of the general case are left. */
-	const uint64_t args[6] = { a0, a1, a2, a3 };
-
-	if (nr == SYS_recvfrom && COSY_LIKELY(!a4) &&
-	    call_usual(task, COSY_HOW_RECEIVE, SYS_recvfrom, args))
+	if (nr == SYS_recvfrom && COSY_LIKELY(!a4) && call_usual(task, true, a0, a1, a2, a3))
 		return;
-	if (nr == SYS_sendto && COSY_LIKELY(!a4) &&
-	    call_usual(task, COSY_HOW_SEND, SYS_sendto, args))
+	if (nr == SYS_sendto && COSY_LIKELY(!a4) && call_usual(task, false, a0, a1, a2, a3))
 		return;
 	call_any(task, nr, a0, a1, a2, a3, a4, a5);
 }
@@ -329,17 +335,17 @@ static COSY_ALWAYS_INLINE void resume(struct cosy_task *task)
 {
 	task->calling = TASK_CALLS_NOTHING;
 	task->top->resume[0](task->top->resume);
-	cosy_loop_publish(task->loop, &task->call);
 }
 
 /*
- * Do what a function is suspended for. Return true if it has to be resumed: false if that completes
- * later, or the function has returned. @error: errno
+ * Do what a function is suspended for, but for a call that is in the ring. Return true if it has to be
+ * resumed: false if that completes later, or the function has returned. @error: errno
  */
 static COSY_NOINLINE bool suspend(struct cosy_task *task, int *error)
 {
 	int64_t result;
 
+	cosy_loop_publish(task->loop, &task->call);
 	if (task->calling) {
 		task->error = *error;
 		if (task->calling == TASK_CALLS_IN_RING ?
@@ -360,43 +366,50 @@ static COSY_NOINLINE bool suspend(struct cosy_task *task, int *error)
 	return true;
 }
 
-/* Run a function until it is suspended for what completes later, or has returned. @error: errno */
-static COSY_ALWAYS_INLINE void run_task(struct cosy_task *task, int *error)
+/*
+ * Run a function until it is suspended for what completes later, or has returned. @error: errno. Returns
+ * as cosy_task_resume().
+ */
+static COSY_ALWAYS_INLINE bool run_task(struct cosy_task *task, int *error)
 {
 	do {
 		resume(task);
 		if (COSY_LIKELY(task->calling == TASK_CALLS_IN_RING) &&
 		    !cosy_ring_may_make(&task->loop->ring)) {
 			task->error = *error;
-			cosy_submit_end(task->loop->ring.submit);
-			return;
+			return true;
 		}
 	} while (suspend(task, error));
+	return false;
 }
 
-/* The callback of a task's entry: its call is complete, or the task begins. */
-static void call_done(struct cosy_async *call)
+bool cosy_task_resume(struct cosy_async *call, int *error)
 {
 	struct cosy_task *task = task_of(call);
-	/* No other thread resumes the function before this returns, so the address of errno stays valid. */
-	int *error = &errno;
 
 	if (COSY_UNLIKELY(task->region != NULL)) {
 		if (cosy_coroutine_done(task, call->result))
-			return;
+			return false;
 		task->region = NULL;
 		*error = task->error;
-	} else if (task->replies) {
+	} else if (COSY_UNLIKELY(task->replies)) {
 		set_reply_result(task, call->result, error);
 	} else {
 		set_result(task, call->result, error);
 	}
-	run_task(task, error);
+	return run_task(task, error);
+}
+
+void cosy_task_done(struct cosy_async *call)
+{
+	/* Until cosy_task_resume() returns, no other thread runs what it runs. */
+	if (cosy_task_resume(call, &errno))
+		cosy_submit_end(task_of(call)->loop->ring.submit);
 }
 
 static void coloured_call_done(struct cosy_coloured *coloured)
 {
-	call_done(&coloured->op);
+	cosy_task_done(&coloured->op);
 }
 
 COSY_EXPORT void cosy_task_create(struct cosy_spawn *spawn)
@@ -435,7 +448,7 @@ static int start_task(struct cosy_task *task, const struct cosy_spawn *spawn)
 		task->loop = loop;
 		cosy_loop_publish(loop, &task->call);
 		if (!task->has_colour)
-			task->call.done = call_done;
+			task->call.done = cosy_task_done;
 		task->op = op;
 		task->on = op->state;
 		op->done = spawn->done;

@@ -143,6 +143,19 @@ struct cosy_async *cosy_task_cancel(struct cosy_loop *loop, const struct cosy_as
 /** cosy_task_only_sends() - note that the receive of a function's reply is not made: the call is its send */
 void cosy_task_only_sends(const struct cosy_async *call);
 
+/**
+ * cosy_task_resume() - resume a function whose call is complete
+ * @call:  the operation of that call; or of one that completes at once, with which the function begins
+ * @error: errno of the calling thread
+ *
+ * Return: true if the function is suspended for a call in the ring, which this thread still uses: the caller
+ * ends that. Otherwise another thread may have resumed the function.
+ */
+bool cosy_task_resume(struct cosy_async *call, int *error);
+
+/** cosy_task_done() - the callback of that operation if the function has no colour */
+void cosy_task_done(struct cosy_async *call);
+
 /** cosy_task_ask_all() - cosy_task_ask() for all functions of a loop; needs the lock, or the ring */
 void cosy_task_ask_all(struct cosy_loop *loop);
 

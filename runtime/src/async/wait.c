@@ -623,14 +623,27 @@ static COSY_NOINLINE int wait_for_some(struct cosy_loop *loop, unsigned int min,
 	return wait_in_ring(loop, min, until, stops);
 }
 
+/* cosy_wait() for what has happened. */
+static COSY_NOINLINE int wait_for_none(struct cosy_loop *loop)
+{
+	const unsigned int stops = cosy_loop_stops(loop);
+
+	if (!cosy_submit_begin(loop->ring.submit))
+		return wait_in_turn(loop, 0, 0, stops);
+	if (COSY_LIKELY(!loop->ring.others))
+		return wait_in_ring(loop, 0, 0, stops);
+	/* What has happened to others is not seen in the ring. */
+	cosy_submit_end(loop->ring.submit);
+	return wait_in_turn(loop, 0, 0, stops);
+}
+
 COSY_EXPORT int cosy_wait(struct cosy_loop *loop, unsigned int min,
 			  const struct timespec *timeout)
 {
-	if (!min)
-		return wait_in_turn(loop, 0, 0, cosy_loop_stops(loop));
-	/* In a child no thread has the ring, which is not mapped there. */
-	if (min != 1 || timeout || !loop->has_ring || !cosy_submit_begin(loop->ring.submit))
-		return wait_for_some(loop, min, timeout);
+	/* In a child no thread has the ring, which is not mapped there; nor without a ring. */
+	if (COSY_UNLIKELY(min != 1) || COSY_UNLIKELY(timeout != NULL) ||
+	    COSY_UNLIKELY(!cosy_submit_begin(loop->ring.submit)))
+		return min ? wait_for_some(loop, min, timeout) : wait_for_none(loop);
 	switch (cosy_ring_make_only(loop)) {
 	case COSY_RING_COMPLETE:
 		return 1;
