@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include "device/sys.h"
 #include "connection.h"
@@ -73,6 +74,46 @@ bool cosy_connection_opens(const struct cosy_async_entry *entry, int64_t result)
 	       (entry->nr == SYS_sendmsg && entry->args[2] & MSG_FASTOPEN);
 }
 
+/* Copy between memory of libcosy and of the program, whose address the kernel checks: @nr. */
+static long copy_checked(long nr, void *ours, void *programs, size_t size)
+{
+	const struct iovec local = { ours, size }, remote = { programs, size };
+	const long n = cosy_sys6(nr, cosy_sys(SYS_getpid, 0, 0, 0), (long)&local, 1, (long)&remote,
+				 1, 0);
+
+	return n == (long)size ? 0 : n < 0 ? n : -EFAULT;
+}
+
+/* Write what a recvfrom() or recvmsg() sets that ends without data. Needs no descriptor. */
+static long set_nothing(const struct cosy_async_entry *entry)
+{
+	struct msghdr message, *to = (struct msghdr *)entry->args[1];
+	int size = 0;
+	long err;
+
+	if (entry->nr == SYS_recvfrom) {
+		if (!entry->args[4])
+			return 0;
+		err = copy_checked(SYS_process_vm_readv, &size, (int *)entry->args[5], sizeof(size));
+		if (err || size < 0)
+			return err ? err : -EINVAL;
+		size = 0;
+		return copy_checked(SYS_process_vm_writev, &size, (int *)entry->args[5], sizeof(size));
+	}
+	err = copy_checked(SYS_process_vm_readv, &message, to, sizeof(message));
+	if (!err && message.msg_name)
+		err = copy_checked(SYS_process_vm_writev, &size, &to->msg_namelen, sizeof(size));
+	message.msg_flags = (int)entry->args[2] & MSG_CMSG_CLOEXEC;
+	message.msg_controllen = 0;
+	if (!err)
+		err = copy_checked(SYS_process_vm_writev, &message.msg_flags, &to->msg_flags,
+				   sizeof(message.msg_flags));
+	if (!err)
+		err = copy_checked(SYS_process_vm_writev, &message.msg_controllen, &to->msg_controllen,
+				   sizeof(message.msg_controllen));
+	return err;
+}
+
 long cosy_receive_nothing(const struct cosy_async_entry *entry, bool ended)
 {
 	int fds[2];
@@ -80,9 +121,9 @@ long cosy_receive_nothing(const struct cosy_async_entry *entry, bool ended)
 	long result = cosy_sys6(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, (long)fds,
 				0, 0);
 
-	/* There is no pair to receive from. A recvfrom() without an address would set nothing anyway. */
+	/* There is no pair to receive from, e.g. because the process has no free descriptors. */
 	if (result < 0)
-		return entry->nr == SYS_recvfrom && !entry->args[4] ? 0 : result;
+		return ended ? set_nothing(entry) : result;
 	if (ended)
 		cosy_sys(SYS_close, fds[1], 0, 0);
 	result = cosy_sys6((long)entry->nr, fds[0], (long)entry->args[1], third,

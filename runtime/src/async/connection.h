@@ -91,8 +91,7 @@ bool cosy_connection_lingers(const struct cosy_loop *loop, int fd);
  * @ended: its connection has ended without an error, and the call sets the lengths and the flags in
  *	   its arguments; otherwise the call is a recvmsg(), and does not wait
  *
- * Return: the result of the call, or the error of creating the socket, which a recvfrom() without an address
- * does not need.
+ * Return: the result of the call, or without @ended the error of creating that socket.
  */
 long cosy_receive_nothing(const struct cosy_async_entry *entry, bool ended);
 
