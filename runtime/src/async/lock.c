@@ -34,6 +34,17 @@ uint64_t cosy_clock(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+uint64_t cosy_deadline(const struct timespec *timeout)
+{
+	if (!timeout)
+		return COSY_NEVER;
+	if (timeout->tv_sec < 0 || timeout->tv_nsec < 0 || timeout->tv_nsec >= 1000000000)
+		return 0;
+	if (timeout->tv_sec >= INT64_MAX / 1000000000 / 2)
+		return COSY_NEVER;
+	return cosy_clock() + (uint64_t)timeout->tv_sec * 1000000000u + (uint64_t)timeout->tv_nsec;
+}
+
 static long futex_wait(uint32_t *word, uint32_t value,
 		       const struct timespec *until)
 {
@@ -43,7 +54,7 @@ static long futex_wait(uint32_t *word, uint32_t value,
 			 0, (long)FUTEX_BITSET_MATCH_ANY);
 }
 
-static void futex_wake(uint32_t *word, int threads)
+void cosy_futex_wake(uint32_t *word, int threads)
 {
 	cosy_sys(SYS_futex, (long)word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG,
 		 threads);
@@ -62,7 +73,7 @@ void cosy_lock_wait(struct cosy_lock *lock)
 
 void cosy_lock_wake(struct cosy_lock *lock)
 {
-	futex_wake(&lock->state, 1);
+	cosy_futex_wake(&lock->state, 1);
 }
 
 bool cosy_event_wait(struct cosy_event *event, struct cosy_lock *lock,
@@ -70,10 +81,7 @@ bool cosy_event_wait(struct cosy_event *event, struct cosy_lock *lock,
 {
 	long ret;
 	uint32_t before = __atomic_load_n(&event->happened, __ATOMIC_RELAXED);
-	struct timespec time = {
-		.tv_sec = (time_t)(until / 1000000000u),
-		.tv_nsec = (long)(until % 1000000000u),
-	};
+	const struct timespec time = cosy_timespec(until);
 
 	cosy_unlock(lock);
 	/* With a time, even one that never comes, a handler with SA_RESTART ends the call, too. */
@@ -85,5 +93,5 @@ bool cosy_event_wait(struct cosy_event *event, struct cosy_lock *lock,
 void cosy_event_happened(struct cosy_event *event, int threads)
 {
 	__atomic_add_fetch(&event->happened, 1, __ATOMIC_RELAXED);
-	futex_wake(&event->happened, threads);
+	cosy_futex_wake(&event->happened, threads);
 }

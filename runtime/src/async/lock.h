@@ -18,6 +18,23 @@
 /** cosy_clock() - return CLOCK_MONOTONIC in nanoseconds */
 uint64_t cosy_clock(void);
 
+/** COSY_NEVER - a time that does not come */
+#define COSY_NEVER	UINT64_MAX
+
+/** cosy_deadline() - return the time of cosy_clock() at which @timeout ends; NULL: never; 0: it is invalid */
+uint64_t cosy_deadline(const struct timespec *timeout);
+
+static inline struct timespec cosy_timespec(uint64_t ns)
+{
+	return (struct timespec){
+		.tv_sec = (time_t)(ns / 1000000000u),
+		.tv_nsec = (long)(ns % 1000000000u),
+	};
+}
+
+/** cosy_futex_wake() - wake at most @threads threads of this process that sleep for @word */
+void cosy_futex_wake(uint32_t *word, int threads);
+
 /** cosy_pause() - sleep for a moment, where another thread does soon what this one waits for */
 static inline void cosy_pause(void)
 {

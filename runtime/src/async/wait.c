@@ -26,7 +26,6 @@
 #define EVENTS		(COSY_WAIT_MAX / 2)
 /* After this number of deliveries without a check of epoll, epoll is checked. */
 #define MAX_EPOLL_SKIPS	8
-#define FOR_EVER	UINT64_MAX
 
 /**
  * struct goal - what a call waits for
@@ -118,29 +117,21 @@ void cosy_fd_closes(struct cosy_loop *loop, int fd)
 	cosy_cpus_cancel_fds(loop, (uint32_t)fd, (uint32_t)fd);
 }
 
-static struct timespec to_timespec(uint64_t ns)
-{
-	return (struct timespec){
-		.tv_sec = (time_t)(ns / 1000000000u),
-		.tv_nsec = (long)(ns % 1000000000u),
-	};
-}
-
 /* Wait for epoll, at most until @until; 0: do not wait. Return the number of events or -errno. */
 static long wait_for_events(struct cosy_loop *loop, struct epoll_event *events,
 			    uint64_t until)
 {
-	uint64_t now = until && until != FOR_EVER ? cosy_clock() : 0;
-	struct timespec timeout = to_timespec(until > now ? until - now : 0);
+	uint64_t now = until && until != COSY_NEVER ? cosy_clock() : 0;
+	struct timespec timeout = cosy_timespec(until > now ? until - now : 0);
 	long n;
 
 	loop->epoll_skips = 0;
 	n = cosy_sys6(SYS_epoll_pwait2, loop->fds.epoll, (long)events, EVENTS,
-		      until == FOR_EVER ? 0 : (long)&timeout, 0, 0);
+		      until == COSY_NEVER ? 0 : (long)&timeout, 0, 0);
 	if (n >= 0 || n == -EINTR)
 		return n;
 	/* Before Linux 5.11, or with a filter that refuses it: with a timeout in milliseconds. */
-	if (until == FOR_EVER)
+	if (until == COSY_NEVER)
 		return cosy_sys6(SYS_epoll_wait, loop->fds.epoll, (long)events,
 				 EVENTS, -1, 0, 0);
 	if (timeout.tv_sec > 1000000)
@@ -388,7 +379,7 @@ static int look_while_polling(struct cosy_loop *loop, struct cosy_delivery *deli
 static int wait_once(struct cosy_loop *loop, const struct goal *goal,
 		     struct cosy_delivery *delivery, bool checked)
 {
-	if (goal->until != FOR_EVER && goal->until <= cosy_clock()) {
+	if (goal->until != COSY_NEVER && goal->until <= cosy_clock()) {
 		if (checked || loop->blocked)
 			return -ETIME;
 		/* A call without any time to wait delivers what is ready. */
@@ -487,7 +478,7 @@ static void prepare_external(struct cosy_loop *loop)
 	if (next == loop->alarm)
 		return;
 	loop->alarm = next;
-	time.it_value = to_timespec(next);
+	time.it_value = cosy_timespec(next);
 	cosy_sys6(SYS_timerfd_settime, loop->timer_fd, TFD_TIMER_ABSTIME,
 		  (long)&time, 0, 0, 0);
 }
@@ -554,20 +545,6 @@ static void leave(struct cosy_loop *loop)
 	cosy_loop_leave(loop);
 }
 
-/* Return the time at which a timeout that begins now ends; 0 if it is invalid. */
-static uint64_t end_of(const struct timespec *timeout)
-{
-	if (!timeout)
-		return FOR_EVER;
-	if (timeout->tv_sec < 0 || timeout->tv_nsec < 0 ||
-	    timeout->tv_nsec >= 1000000000)
-		return 0;
-	if (timeout->tv_sec >= INT64_MAX / 1000000000 / 2)
-		return FOR_EVER;
-	return cosy_clock() + (uint64_t)timeout->tv_sec * 1000000000u +
-	       (uint64_t)timeout->tv_nsec;
-}
-
 /* Return what cosy_wait() returns. @err: a negative error number, or 0 */
 static int wait_result(int err, unsigned int delivered)
 {
@@ -613,7 +590,7 @@ static COSY_NOINLINE int wait_in_ring(struct cosy_loop *loop, unsigned int min, 
 static COSY_NOINLINE int wait_for_some(struct cosy_loop *loop, unsigned int min,
 				       const struct timespec *timeout)
 {
-	const uint64_t until = end_of(timeout);
+	const uint64_t until = cosy_deadline(timeout);
 	const unsigned int stops = cosy_loop_stops(loop);
 
 	if (min > COSY_WAIT_MAX || !until)
@@ -648,9 +625,9 @@ COSY_EXPORT int cosy_wait(struct cosy_loop *loop, unsigned int min,
 	case COSY_RING_COMPLETE:
 		return 1;
 	case COSY_RING_IN_USE:
-		return wait_in_ring(loop, 1, FOR_EVER, cosy_loop_stops(loop));
+		return wait_in_ring(loop, 1, COSY_NEVER, cosy_loop_stops(loop));
 	default:
-		return wait_in_turn(loop, 1, FOR_EVER, cosy_loop_stops(loop));
+		return wait_in_turn(loop, 1, COSY_NEVER, cosy_loop_stops(loop));
 	}
 }
 
@@ -663,7 +640,7 @@ COSY_EXPORT int cosy_wait_some(struct cosy_loop *loop,
 		.min = min,
 		.ops = ops,
 		.count = count,
-		.until = end_of(timeout),
+		.until = cosy_deadline(timeout),
 	};
 	unsigned int delivered = 0;
 	int err;
@@ -685,20 +662,20 @@ COSY_EXPORT int cosy_wait_for(struct cosy_loop *loop,
 			      const struct timespec *timeout)
 {
 	struct cosy_async *ops[] = { (struct cosy_async *)op };
-	uint64_t until = end_of(timeout);
+	uint64_t until = cosy_deadline(timeout);
 	int ret = cosy_wait_some(loop, ops, 1, 1, timeout);
 
 	if (ret < 0)
 		return ret;
 	if (ret)
 		return 0;
-	return until != FOR_EVER && until <= cosy_clock() ? -ETIME : -ECANCELED;
+	return until != COSY_NEVER && until <= cosy_clock() ? -ETIME : -ECANCELED;
 }
 
 /* Wait for completions, and deliver them. Return 0, also after a signal; or an error of epoll. */
 static int run_locked(struct cosy_loop *loop)
 {
-	const struct goal goal = { .min = 1, .until = FOR_EVER };
+	const struct goal goal = { .min = 1, .until = COSY_NEVER };
 	unsigned int delivered = 0;
 	int err = wait_locked(loop, &goal, &delivered);
 
@@ -716,7 +693,7 @@ COSY_EXPORT int cosy_loop_run(struct cosy_loop *loop)
 	for (;;) {
 		unsigned int delivered = 0;
 		bool stopped, over;
-		int err = wait_or_enter(loop, 1, FOR_EVER, stops, &delivered);
+		int err = wait_or_enter(loop, 1, COSY_NEVER, stops, &delivered);
 
 		if (err == -EINTR || (!err && delivered))
 			continue;

@@ -10,6 +10,7 @@
 
 #include <cosy/calls.h>
 
+#include "async/calls.h"
 #include "device/device.h"
 #include "device/export.h"
 #include "device/extensible.h"
@@ -18,12 +19,6 @@
 #include "share/share.h"
 
 #define DEFAULT_MAX	64u
-
-/* Which arguments are descriptors, of all calls. */
-static const uint8_t masks[SHARE_CALLS] = {
-#define COSY_SYSCALL(nr, name, args, nested) [nr] = COSY_DESCRIPTOR_MASK(args),
-#include <syscalls.def>
-};
 
 static const uint8_t makes[SHARE_CALLS] = {
 #define COSY_SHARES(name, what) [SYS_##name] = SHARE_##what,
@@ -155,7 +150,7 @@ COSY_EXPORT void cosy_share_destroy(struct cosy_share *share)
 
 static long call_in(struct cosy_share *share, long nr, const uint64_t *args)
 {
-	const struct share_kind kind = { makes[nr], masks[nr] };
+	const struct share_kind kind = { makes[nr], cosy_fd_mask(nr) };
 
 	return share->fd >= 0 ? cosy_share_call_in_module(share, &kind, nr, args) :
 				cosy_share_call_here(share, &kind, nr, args);

@@ -6,15 +6,13 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "async/lock.h"
 #include "device/sys.h"
 #include "team/team.h"
 
 void team_sleep(uint32_t *word, uint32_t value, uint64_t ns)
 {
-	const struct timespec timeout = {
-		.tv_sec = (time_t)(ns / 1000000000u),
-		.tv_nsec = (long)(ns % 1000000000u),
-	};
+	const struct timespec timeout = cosy_timespec(ns);
 
 	cosy_sys6(SYS_futex, (long)word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value,
 		  ns == UINT64_MAX ? 0 : (long)&timeout, 0, 0);
@@ -22,5 +20,5 @@ void team_sleep(uint32_t *word, uint32_t value, uint64_t ns)
 
 void team_wake(uint32_t *word)
 {
-	cosy_sys(SYS_futex, (long)word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT32_MAX);
+	cosy_futex_wake(word, INT32_MAX);
 }

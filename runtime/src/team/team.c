@@ -374,12 +374,12 @@ static int wait_until(struct cosy_team *team, bool (*is_so)(const struct cosy_te
 
 		if (is_so(team))
 			break;
-		now = until == UINT64_MAX ? 0 : cosy_clock();
+		now = until == COSY_NEVER ? 0 : cosy_clock();
 		if (now >= until) {
 			err = -ETIME;
 			break;
 		}
-		team_sleep(&team->event, event, until == UINT64_MAX ? until : until - now);
+		team_sleep(&team->event, event, until == COSY_NEVER ? until : until - now);
 	}
 	__atomic_fetch_sub(&team->waiters, 1, __ATOMIC_RELAXED);
 	tsan_acquire(team);
@@ -388,20 +388,14 @@ static int wait_until(struct cosy_team *team, bool (*is_so)(const struct cosy_te
 
 COSY_EXPORT int cosy_team_wait(struct cosy_team *team, const struct timespec *timeout)
 {
-	uint64_t until = UINT64_MAX;
+	uint64_t until;
 
 	if (!*team->alive)
 		return -EPERM;
 	if (cosy_worker_self)
 		return -EDEADLK;
-	if (timeout) {
-		if (timeout->tv_sec < 0 || timeout->tv_nsec < 0 || timeout->tv_nsec >= 1000000000)
-			return -EINVAL;
-		if (timeout->tv_sec < INT64_MAX / 1000000000 / 2)
-			until = cosy_clock() + (uint64_t)timeout->tv_sec * 1000000000u +
-				(uint64_t)timeout->tv_nsec;
-	}
-	return wait_until(team, is_quiet, until);
+	until = cosy_deadline(timeout);
+	return until ? wait_until(team, is_quiet, until) : -EINVAL;
 }
 
 /* Tell all workers that have a thread to do something. */
@@ -428,8 +422,8 @@ COSY_EXPORT int cosy_team_destroy(struct cosy_team *team)
 			return -EDEADLK;
 		team_set(&team->closing, 1);
 		tell_all(team, TEAM_CLOSES);
-		wait_until(team, is_closed, UINT64_MAX);
-		wait_until(team, is_quiet, UINT64_MAX);
+		wait_until(team, is_closed, COSY_NEVER);
+		wait_until(team, is_quiet, COSY_NEVER);
 		tell_all(team, TEAM_ENDS);
 		for (uint32_t i = 0; i < team->nworkers; i++) {
 			if (team->workers[i]->has_thread)
