@@ -38,6 +38,8 @@ _Static_assert(COSY_RING_SEND_UNUSUAL == (MSG_OOB | MSG_DONTWAIT | MSG_FASTOPEN)
 #define MAX_GIVEN	64
 /* In place of a descriptor. */
 #define ANY_FD		UINT32_MAX
+/* With what the module returns: the thread has seen all that has happened. */
+#define LOOKED		(1u << 31)
 
 static uint64_t enter_ring(const struct cosy_loop *loop, uint64_t what)
 {
@@ -1027,26 +1029,32 @@ static COSY_ALWAYS_INLINE void made_here(struct cosy_loop *loop)
 	loop->ring.here++;
 }
 
-/*
- * Make the call of an entry in this thread. Return false if it has to wait, and stays in the ring.
- */
-static COSY_ALWAYS_INLINE bool make_here(struct cosy_loop *loop,
-					 const struct cosy_submit_entry *entry, int64_t *result)
-{
-	*result = call_of(entry, entry->nr == SYS_sendto ? MSG_DONTWAIT : 0);
-	/* The module gives it back if it is no socket. */
-	if ((COSY_UNLIKELY(*result == -EAGAIN) || COSY_UNLIKELY(*result == -ENOTSOCK)) &&
-	    entry->nr == SYS_sendto)
-		return false;
-	made_here(loop);
-	return true;
-}
+/* enum made - what a call that was made here has done */
+enum made {
+	MADE_NOTHING,	/* it has to wait, and stays in the ring */
+	MADE_PART,	/* it has sent a part of its data */
+	MADE_ALL,
+};
 
-/* Return true if a call that was made here has sent a part of its data. */
-static COSY_ALWAYS_INLINE bool has_rest(const struct cosy_submit_entry *entry, int64_t result)
+/* Make the call of an entry in this thread. */
+static COSY_ALWAYS_INLINE enum made make_here(struct cosy_loop *loop,
+						   const struct cosy_submit_entry *entry,
+						   int64_t *result)
 {
-	return COSY_UNLIKELY(result >= 0 && entry->nr == SYS_sendto &&
-			     (uint64_t)result != entry->args[2]);
+	const bool sends = entry->nr == SYS_sendto;
+	enum made made = MADE_ALL;
+
+	*result = call_of(entry, sends ? MSG_DONTWAIT : 0);
+	/* An error may be equal to a size. */
+	if (sends && COSY_UNLIKELY((uint64_t)*result != entry->args[2] || *result < 0)) {
+		/* The module gives it back if it is no socket. */
+		if (*result == -EAGAIN || *result == -ENOTSOCK)
+			return MADE_NOTHING;
+		if (*result >= 0)
+			made = MADE_PART;
+	}
+	made_here(loop);
+	return made;
 }
 
 /* A send that was made here has sent a part of its data: the rest waits. */
@@ -1134,25 +1142,25 @@ static enum cosy_ring_made make_in_module(struct cosy_loop *loop, struct cosy_as
 bool cosy_ring_suspend_alone(struct cosy_loop *loop, struct cosy_async *op, int64_t *result)
 {
 	const struct cosy_submit_entry *entry;
-	bool made = false;
+	enum made made;
 
 	if (!loop->ring.cancelled && is_for_module(loop)) {
 		loop->ring.own_calls++;
 		return make_in_module(loop, op, result) == COSY_RING_COMPLETE;
 	}
 	entry = entry_for_here(loop);
-	if (entry && make_here(loop, entry, result)) {
-		if (has_rest(entry, *result)) {
-			go_on_with_rest(loop, entry, *result);
-			cosy_loop_leave(loop);
-			return false;
-		}
-		made = true;
+	made = entry ? make_here(loop, entry, result) : MADE_NOTHING;
+	if (made == MADE_PART) {
+		go_on_with_rest(loop, entry, *result);
+		cosy_loop_leave(loop);
+		return false;
+	}
+	if (made == MADE_ALL) {
 		free_place(loop, op);
 		cosy_op_complete(op);
 	}
 	cosy_submit_end(loop->ring.submit);
-	return made;
+	return made == MADE_ALL;
 }
 
 static COSY_ALWAYS_INLINE uint64_t enter_to_wait(struct cosy_loop *loop, unsigned int max,
@@ -1248,14 +1256,15 @@ static COSY_ALWAYS_INLINE bool has_colour(const struct cosy_submit_entry *entry)
 static COSY_ALWAYS_INLINE bool make_only_here(struct cosy_loop *loop, struct cosy_async **op, int *err)
 {
 	const struct cosy_submit_entry *entry = entry_for_here(loop);
+	enum made made = MADE_NOTHING;
 	int64_t result;
 
-	if (!entry || has_colour(entry) || !make_here(loop, entry, &result))
-		return false;
-	if (has_rest(entry, result)) {
+	if (entry && !has_colour(entry))
+		made = make_here(loop, entry, &result);
+	if (made == MADE_PART)
 		*err = go_on_with_rest(loop, entry, result);
+	if (made != MADE_ALL)
 		return false;
-	}
 	*op = op_of(entry->op);
 	if (*op) {
 		free_place(loop, *op);
@@ -1267,10 +1276,13 @@ static COSY_ALWAYS_INLINE bool make_only_here(struct cosy_loop *loop, struct cos
 	return true;
 }
 
-/* Return true if an operation with a mark is a call of a function that is resumed without more ado. */
+/*
+ * Return true if an operation, which has a mark of COSY_RING_MARKS, is a call of a function that is resumed
+ * without more ado.
+ */
 static COSY_ALWAYS_INLINE bool is_of_function(const struct cosy_loop *loop, const struct cosy_async *op)
 {
-	return (op->slot & COSY_RING_MARKS) == COSY_RING_OF_TASK && op->done == cosy_above.task_done &&
+	return !(op->slot & COSY_RING_NOTED) && op->done == cosy_above.task_done &&
 	       COSY_LIKELY(loop->deliver == NULL);
 }
 
@@ -1343,9 +1355,9 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 {
 	const void *self = cosy_submit_self();
 	struct cosy_submit *s = loop->ring.submit;
-	bool entered = false;
 	unsigned int n = 0;
-	uint64_t ret = 0;
+	uint32_t seen = 0;
+	uint64_t ret;
 	int err;
 
 	if (COSY_UNLIKELY(loop->ring.others) && loop->ring.until < until)
@@ -1356,16 +1368,16 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		*delivered = n;
 		if (COSY_UNLIKELY(err))
 			return err;
-		if (n >= COSY_WAIT_MAX || (min ? n >= min : entered) || has_stopped(loop, stops))
+		if (n >= COSY_WAIT_MAX || (min ? n >= min : seen & LOOKED) || has_stopped(loop, stops))
 			break;
 		if (COSY_UNLIKELY(loop->ring.others) &&
 		    (loop->ring.unseen++ == MAX_UNSEEN || !cosy_ring_outstanding(loop) ||
-		     (uint32_t)ret & (COSY_ASYNC_READABLE | COSY_ASYNC_TIMEOUT)))
-			return go_on_for_others(loop, (uint32_t)ret & COSY_ASYNC_READABLE);
+		     seen & (COSY_ASYNC_READABLE | COSY_ASYNC_TIMEOUT)))
+			return go_on_for_others(loop, seen & COSY_ASYNC_READABLE);
 		if (!cosy_ring_outstanding(loop) ||
-		    COSY_UNLIKELY((uint32_t)ret & COSY_ASYNC_TIMEOUT))
+		    COSY_UNLIKELY(seen & COSY_ASYNC_TIMEOUT))
 			break;
-		if (COSY_UNLIKELY((uint32_t)ret & COSY_ASYNC_SIGNAL)) {
+		if (COSY_UNLIKELY(seen & COSY_ASYNC_SIGNAL)) {
 			err = n ? 0 : -EINTR;
 			break;
 		}
@@ -1380,7 +1392,9 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		if (COSY_UNLIKELY(loop->ring.page->ngiven) ||
 		    COSY_UNLIKELY(__atomic_load_n(&s->thread, __ATOMIC_RELAXED) != self))
 			return go_on_after(loop, ret);
-		entered = min || !left_early(loop, ret);
+		seen = (uint32_t)ret;
+		if (min || !left_early(loop, ret))
+			seen |= LOOKED;
 	}
 	if (COSY_UNLIKELY(has_stopped(loop, stops))) {
 		err = 1;
@@ -1392,6 +1406,18 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 	return err;
 }
 
+/* Deliver a call that was cancelled while it waited, for cosy_ring_make_only(). */
+static COSY_NOINLINE enum cosy_ring_made deliver_cancelled(struct cosy_loop *loop)
+{
+	struct cosy_async *op = loop->ring.cancelled;
+
+	if (op->done)
+		return COSY_RING_IN_USE;
+	cosy_op_complete(collect_cancelled(loop));
+	cosy_submit_end(loop->ring.submit);
+	return COSY_RING_COMPLETE;
+}
+
 enum cosy_ring_made cosy_ring_make_only(struct cosy_loop *loop)
 {
 	struct cosy_ring *ring = &loop->ring;
@@ -1399,8 +1425,10 @@ enum cosy_ring_made cosy_ring_make_only(struct cosy_loop *loop)
 	struct cosy_async *op;
 	enum cosy_how how;
 
-	if (has_completion(ring) || ring->cancelled || cosy_loop_is_stopping(loop))
+	if (has_completion(ring) || cosy_loop_is_stopping(loop))
 		return COSY_RING_IN_USE;
+	if (ring->cancelled)
+		return deliver_cancelled(loop);
 	entry = only_call(loop);
 	if (!entry)
 		return COSY_RING_IN_USE;

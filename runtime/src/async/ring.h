@@ -227,8 +227,8 @@ enum cosy_ring_made {
  * cosy_ring_make_only() - make the only entry that the module has not taken, if its call does not wait
  *
  * A call that never waits is made here by a plain system call, with fewer instructions than to enter the
- * module. Nothing happens if something is to be delivered, or the operation has a callback. The caller has
- * begun to use the ring by cosy_submit_begin().
+ * module. If a call was cancelled, only that is delivered. Nothing happens if something else is to be
+ * delivered, or the operation has a callback. The caller has begun to use the ring by cosy_submit_begin().
  */
 enum cosy_ring_made cosy_ring_make_only(struct cosy_loop *loop);
 

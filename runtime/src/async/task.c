@@ -143,14 +143,14 @@ static COSY_ALWAYS_INLINE bool call_usual(struct cosy_task *task, bool receives,
 					  uint64_t buffer, uint64_t size, uint64_t flags)
 {
 	const uint32_t unusual = receives ? COSY_RING_RECEIVE_UNUSUAL : COSY_RING_SEND_UNUSUAL;
-	struct cosy_loop *loop = task->loop;
-	struct cosy_submit *s = loop->ring.submit;
+	struct cosy_submit *s = task->loop->ring.submit;
 
 	if (COSY_UNLIKELY((uint32_t)fd >= COSY_SUBMIT_MAX_FD) || COSY_UNLIKELY(flags & unusual) ||
 	    COSY_UNLIKELY(receives && !size) || COSY_UNLIKELY(!cosy_submit_is_known(s, (uint32_t)fd)) ||
 	    !begin_call(task, s))
 		return false;
-	cosy_ring_submit_reserved_usual(loop, s, &task->call, receives, fd, buffer, size, flags);
+	/* The loop is read again: to keep it in a register takes more instructions. */
+	cosy_ring_submit_reserved_usual(task->loop, s, &task->call, receives, fd, buffer, size, flags);
 	task->calling = TASK_CALLS_IN_RING;
 	return true;
 }
@@ -268,11 +268,12 @@ bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)
 /* Set the result and @error, errno, for the function that is resumed, as libc's function would. */
 static void set_result(struct cosy_task *task, int64_t result, int *error)
 {
-	*error = task->error;
-	if (result < 0 && result >= -MAX_ERRNO) {
+	if (COSY_UNLIKELY(result < 0 && result >= -MAX_ERRNO)) {
 		*error = (int)-result;
-		result = -1;
+		task->value = -1;
+		return;
 	}
+	*error = task->error;
 	task->value = result;
 }
 
