@@ -3,8 +3,7 @@
  * receive.c - receives that take a buffer when there is something to receive.
  *
  * In the ring they are COSY_RING_RECEIVE (linux/cosy_ring.h), and the module takes the buffers. In the
- * loop's page they wait by receiving one byte with MSG_PEEK. Then the thread that has given the buffers to
- * the loop takes one, and receives.
+ * loop's page they wait by receiving one byte with MSG_PEEK. Then a thread takes a buffer, and receives.
  */
 #include <errno.h>
 #include <limits.h>
@@ -44,7 +43,20 @@ COSY_EXPORT int cosy_loop_buffers(struct cosy_loop *loop, void *memory, size_t s
 
 COSY_EXPORT int cosy_buffer_return(struct cosy_loop *loop, void *buffer)
 {
-	return *loop->owner ? cosy_buffer_give_back(&loop->ring.buffers, buffer) : -EPERM;
+	int ret;
+
+	/* A thread that closes a descriptor may be executing in this loop, and take a buffer. */
+	if (loop->has_ring && cosy_submit_begin(loop->ring.submit)) {
+		ret = cosy_buffer_give_back(&loop->ring.buffers, buffer);
+		cosy_submit_end(loop->ring.submit);
+		return ret;
+	}
+	ret = cosy_loop_enter(loop);
+	if (ret)
+		return ret;
+	ret = cosy_buffer_give_back(&loop->ring.buffers, buffer);
+	cosy_loop_leave(loop);
+	return ret;
 }
 
 /* Take a slot for the wait of a receive. */
@@ -94,12 +106,11 @@ static int64_t receive_now(struct cosy_loop *loop, struct cosy_receive *receive,
 static int64_t receive_peeked(struct cosy_loop *loop, struct cosy_receive *receive, uint64_t fd,
 			      int64_t peeked)
 {
-	int64_t result = -EAGAIN;
+	int64_t result;
 
 	if (loop->closing)
 		return -ECANCELED;
-	if (cosy_buffers_are_mine(&loop->ring.buffers))
-		result = receive_now(loop, receive, fd);
+	result = receive_now(loop, receive, fd);
 	/* Without this, a thread would peek again and again. */
 	if (result == -EAGAIN && !peeked && cosy_connection_is_over((int)fd))
 		return 0;
@@ -122,7 +133,7 @@ void cosy_receive_ready(struct cosy_loop *loop, uint32_t slot, int64_t result)
 		cosy_complete(loop, slot, result);
 		return;
 	}
-	/* Another reader was faster, or another thread has to take the buffer. */
+	/* Another reader was faster. */
 	loop->info.submitted--;
 	cosy_page_release(loop, slot);
 	cosy_page_publish(loop, take_slot(loop, &receive->op, fd));

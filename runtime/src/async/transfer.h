@@ -174,15 +174,13 @@ static COSY_ALWAYS_INLINE void cosy_transfer_submitted(struct cosy_loop *loop,
 }
 
 /*
- * Return true if an entry receives into a buffer of the loop, and this thread can take one. Then it need
+ * Return true if an entry receives into a buffer of the loop, and one is free. Then it need
  * not peek before: it receives when its call has "ended", and waits again if there is nothing after all.
  */
 static inline bool cosy_transfer_is_into_buffer(const struct cosy_loop *loop,
 						const struct cosy_slot *s)
 {
-	const struct cosy_buffers *b = &loop->ring.buffers;
-
-	return s->receive == COSY_INTO_BUFFER && cosy_buffers_are_mine(b) && *b->free;
+	return s->receive == COSY_INTO_BUFFER && *loop->ring.buffers.free;
 }
 
 /**

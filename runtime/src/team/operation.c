@@ -392,8 +392,7 @@ static void make_cancels(struct cosy_worker *worker, bool self)
 
 	if (cosy_loop_enter(loop))
 		return;
-	/* Only the thread that has given buffers to a loop may execute there. */
-	if (self || (!loop->closing && cosy_buffers_are_mine(&loop->ring.buffers)))
+	if (self || !loop->closing)
 		cancels = take_cancels(worker, self);
 	make_for_descriptors(loop, cancels);
 	cosy_loop_leave(loop);
