@@ -166,11 +166,11 @@ class Function(Writer):
     def entry(self):
         own = [f"&table[{self.small()} % 7]", "table + 4"]
         if not self.one_entry:
-            own += ["e->next ? e->next : table", "table[2].next"]
+            own += ["(e->next ? e->next : table)", "table[2].next"]
         return self.pick(*own)
 
     def node(self):
-        return self.pick("n->other", "n->next ? n->next : d->nodes", "n->other->other",
+        return self.pick("n->other", "(n->next ? n->next : d->nodes)", "n->other->other",
                          f"d->by_key[{self.small()} % 16]", f"&d->nodes[{self.small()} % 16]")
 
     def value(self):
@@ -226,7 +226,7 @@ class Function(Writer):
                                 "n->kept = e;", "return (uintptr_t)s == (uintptr_t)n->kept;"))
             return
         self.emit(self.pick(
-            f"{v} += {self.value()};", f"{v} += {self.value()};", f"{v} = {v} * 31 + {self.value()};",
+            f"{v} += {self.value()};", f"{v} += {self.value()};", f"{v} = {v} * 31 + ({self.value()});",
             f"{v} ^= {self.value()};",
             f"s = {self.text()};", "if (*s)\n\ts++;", f"h = {self.number()};", f"e = {self.entry()};",
             f"n = {self.node()};", "p = n->at;", "if (p < d->text + 200)\n\tp += 3;",
