@@ -592,11 +592,10 @@ static long cosy_accept_try(struct cosy_coroutine *co,
 		co->user = true;
 		return COSY_PARKED;
 	}
-	if (co->waits || !cosy_socket_listens(socket) || cosy_park_has_input(file)) {
-		result = cosy_accept(regs, file, flags);
-		if (result != -EAGAIN)
-			return result;
-	}
+	/* Errors of the limit and of security modules come before the wait. */
+	result = cosy_accept(regs, file, flags);
+	if (result != -EAGAIN)
+		return result;
 	co->user = !cosy_park_exclusively(&co->parked, file);
 	return COSY_PARKED;
 }

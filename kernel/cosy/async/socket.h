@@ -38,19 +38,6 @@ static __always_inline struct socket *cosy_socket_of(struct file *file)
 }
 
 /**
- * cosy_socket_listens() - test whether a socket listens: poll() reports whether accept() waits
- * @socket: the socket
- *
- * Return: true if it listens.
- */
-static inline bool cosy_socket_listens(const struct socket *socket)
-{
-	const struct sock *sk = READ_ONCE(socket->sk);
-
-	return sk && READ_ONCE(sk->sk_state) == TCP_LISTEN;
-}
-
-/**
  * cosy_socket_is_shut() - test whether a socket is shut down for receiving
  * @socket: the socket
  *

@@ -179,10 +179,32 @@ static bool other_accepts(void)
 	       close_accepted(1);
 }
 
+/* Let the process have no free descriptor. Return its limits. */
+static struct rlimit use_all_descriptors(void)
+{
+	struct rlimit files;
+	int fd = dup(0);
+
+	close(fd);
+	getrlimit(RLIMIT_NOFILE, &files);
+	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ (rlim_t)fd, files.rlim_max });
+	return files;
+}
+
+static void limit_is_told_before_a_connection_comes(void)
+{
+	const struct rlimit files = use_all_descriptors();
+
+	wait_in_accept(&loop, 0, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 0 && (long long)waiting[0][GOT] == -EMFILE,
+	      "EMFILE, and no wait: there is no free descriptor");
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
 static void one_that_cannot_accept_passes_its_connection_on(void)
 {
 	struct rlimit files;
-	int client, fd;
+	int client;
 
 	wait_in_both();
 	client = connect_one();
@@ -193,10 +215,7 @@ static void one_that_cannot_accept_passes_its_connection_on(void)
 
 	wait_in_both();
 	client = connect_one();
-	getrlimit(RLIMIT_NOFILE, &files);
-	fd = dup(0);
-	close(fd);
-	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ (rlim_t)fd, files.rlim_max });
+	files = use_all_descriptors();
 	check(go(&loop, 1) == 1 && collect(&loop) == 0 && (long long)waiting[0][GOT] == -EMFILE,
 	      "EMFILE: there is no free descriptor");
 	setrlimit(RLIMIT_NOFILE, &files);
@@ -236,6 +255,7 @@ int main(void)
 	connections_wake_those_that_wait_longest();
 	cancelled_one_passes_its_connection_on();
 	loop_that_ends_passes_its_connection_on();
+	limit_is_told_before_a_connection_comes();
 	one_that_cannot_accept_passes_its_connection_on();
 	thread_accepts();
 	destroy(&other);
