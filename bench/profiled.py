@@ -8,7 +8,7 @@ import processes
 # to what the program takes natively.
 TOLERANCE, SMALL = 0.15, 0.005
 # Programs whose threads take turns in another way with Cosy, on one CPU, which no prediction knows.
-THREADS = {"exa-long", "fd", "fd-size"}
+THREADS = {"exa-long", "fd", "fd-size", "mksquashfs", "rg-files"}
 
 
 def run(root, build, series, runs, names=()):

@@ -42,15 +42,17 @@ const StringMap<Savings> &preloadSavings() {
 /// Return what the module saves for calls with names, one at a time.
 double savedByCalls(const profile_edge &Sum, const Savings &Each) {
   // The module does not make calls with an empty path. A name that is missing
-  // takes the same with one component as with several.
+  // takes the same with one component as with several. /etc/localtime is a
+  // symbolic link on most systems.
   double Paths = double(Sum.count) - Sum.empty_path;
   double Missing = std::min<double>(Sum.missing, Paths);
-  double Created = std::min<double>(Sum.creates, Paths - Missing);
-  double Found = Paths - Missing - Created;
+  double Walked = std::min<double>(Sum.walked, Paths - Missing);
+  double Links = std::min<double>(Sum.time_zone, Paths - Missing - Walked);
+  double Found = Paths - Missing - Walked - Links;
   double Near = std::min<double>(Sum.one_component, Found);
   return Missing * COSY_PRELOAD_MISSING_SAVES +
-         Created * COSY_PRELOAD_CREATE_SAVES + Near * Each.Near +
-         (Found - Near) * Each.Usual;
+         Walked * COSY_PRELOAD_WALK_SAVES + Links * COSY_PRELOAD_LINK_SAVES +
+         Near * Each.Near + (Found - Near) * Each.Usual;
 }
 
 /// Return true if the C library makes the calls of \p Site in a function whose
@@ -60,9 +62,11 @@ bool isCounted(const Site &Site) {
 #define COSY_LIBC(function) #function,
 #include "../preload/libc.def"
   };
-  // The outermost function has no name if it begins with a jump to another.
+  // The outermost function has no name if it is only a jump to another, as
+  // localtime() and fopen() are.
   return Names.contains(Site.Within) ||
-         (Site.Within == "?" && Site.Sum.time_zone);
+         (Site.Within == "?" &&
+          (Site.Sum.time_zone || Site.Syscall == "openat"));
 }
 
 /// Return the processes of \p Executable that have the library.
@@ -231,34 +235,25 @@ double Adviser::savedByRun(const Executable &Executable,
   return nanoseconds(atMost(Site, Saved / Count)) * Site.WithLibrary / Count;
 }
 
-/// Return what is saved for the names that are what realpath() returns. The
-/// others take a call of the module, too, if they are absolute.
+/// Return what is saved for the absolute names that are what realpath()
+/// returns. Others with a link take a call of the module, too.
 double Adviser::savedByRealpath(const Executable &Executable,
                                 const Site &Site) const {
-  unsigned Index = &Site - Executable.Sites.data();
-  double Calls = Site.Sum.count, Names = Calls, Relative = 0;
-  for (const Transition &Transition : Executable.Transitions) {
-    if (!Transition.From || Transition.To != Index)
-      continue;
-    if (*Transition.From == Index)
-      Names -= Transition.Count;
-    else if (Executable.Sites[*Transition.From].Syscall == "getcwd")
-      Relative += Transition.Count;
-  }
-  Names = std::max(Names, 1.0);
+  double Calls = Site.Sum.count, Names = Site.Sum.resolves;
+  double Asked = Site.Sum.resolving;
   // A readlink() that succeeds has found a link.
-  double Others = std::min(Names, Relative + (Calls - Site.Sum.failed));
+  double Links = std::min(Names, Calls - Site.Sum.failed);
+  double Resolved = Names ? Asked * (Names - Links) / Names : 0;
   double Each = instructions(double(Site.Sum.kernel_ns) / Site.Sum.count) +
                 COSY_CALL_SAVES;
-  // For those that the module has not resolved, the C library makes the calls.
+  // For names that the module has not resolved, the C library makes the calls.
   double Other =
       redirectsLibrary(Executable)
           ? savedByCalls(Site.Sum, preloadSavings().lookup("readlink"))
           : 0;
-  double Asked = 1 - std::min(Names, Relative) / Names;
-  return Calls * Each * (Names - Others) / Names + Other * Others / Names -
-         Asked * (Names * COSY_PRELOAD_REALPATH +
-                  Calls * COSY_PRELOAD_REALPATH_COMPONENT);
+  return Resolved * Each + Other * (Calls - Resolved) / Calls -
+         (Names * COSY_PRELOAD_REALPATH +
+          Asked * COSY_PRELOAD_REALPATH_COMPONENT);
 }
 
 double Adviser::savedByRun(const Executable &Executable) const {

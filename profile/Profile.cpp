@@ -156,10 +156,12 @@ void add(profile_edge &Sum, const profile_edge &Edge) {
   Sum.count += Edge.count;
   Sum.failed += Edge.failed;
   Sum.missing += Edge.missing;
-  Sum.creates += Edge.creates;
+  Sum.walked += Edge.walked;
   Sum.one_component += Edge.one_component;
   Sum.empty_path += Edge.empty_path;
   Sum.time_zone += Edge.time_zone;
+  Sum.resolves += Edge.resolves;
+  Sum.resolving += Edge.resolving;
   Sum.same_descriptor += Edge.same_descriptor;
   Sum.kernel_ns += Edge.kernel_ns;
   Sum.wait_ns += Edge.wait_ns;
@@ -331,6 +333,9 @@ Reach Profile::reachOf(const Site &Site) const {
                     interposedCalls().contains(Site.Syscall))
                ? Reach::Function
                : Reach::None;
+  // utime() makes the call of utimensat() in another function.
+  if (interposedFunctions().contains(Site.Within))
+    return Reach::Function;
   if (Site.Syscall == "readlink" && realpathFunctions().contains(Site.Within))
     return Reach::Realpath;
   return redirectedPlaces().count({without64(Name), Site.Syscall})

@@ -59,7 +59,9 @@ struct thread {
 	__u32 empty_path;
 	__u32 one_component;
 	__u32 time_zone;
-	__u32 creates;
+	__u32 resolves;
+	__u32 resolving;
+	__u32 walked;
 	__u32 same_descriptor;
 	__u32 last_read;	/* 1 + the descriptor of the last read, or 0 */
 	__u64 place;
@@ -135,7 +137,8 @@ struct scratch {
 	__u64 hash;
 	__u32 found;		/* number of return addresses */
 	__u32 chunks;		/* number of chunks copied */
-	__u32 slash;		/* the path has a slash */
+	__u32 absolute;		/* the path begins with a slash */
+	__u32 slash;		/* it has a slash after its first character */
 	char path[PATH_BYTES];
 	struct profile_exec exec;
 	struct profile_stack stack;
@@ -283,6 +286,10 @@ static long find_slash(__u32 i, void *context)
 
 	if (i >= PATH_BYTES)
 		return 1;
+	if (!i) {
+		scratch->absolute = scratch->path[i] == '/';
+		return 0;
+	}
 	scratch->slash = scratch->path[i] == '/';
 	return scratch->slash;
 }
@@ -302,6 +309,11 @@ static void classify_path(const struct pt_regs *regs, struct scratch *scratch,
 	thread->empty_path = 0;
 	thread->one_component = 0;
 	thread->time_zone = 0;
+	thread->resolves = 0;
+	thread->walked = 0;
+	/* realpath() of a relative name begins with the working directory. */
+	if (nr == __NR_getcwd)
+		thread->resolving = 0;
 	if (!argument || !*argument)
 		return;
 	switch (*argument) {
@@ -322,19 +334,25 @@ static void classify_path(const struct pt_regs *regs, struct scratch *scratch,
 		thread->empty_path = 1;
 		return;
 	}
+	/* The length contains the zero byte at the end. */
+	thread->walked = scratch->path[0] == '.' &&
+			 (length == 2 || (length == 3 && scratch->path[1] == '.'));
 	scratch->slash = 0;
 	bpf_loop(length, find_slash, &scratch, 0);
-	thread->one_component = !scratch->slash;
+	thread->one_component = !scratch->slash && !scratch->absolute;
+	/* That of an absolute name begins with the first component. */
+	thread->resolves = nr == __NR_readlink && scratch->absolute && !scratch->slash;
+	thread->resolving |= thread->resolves;
 	thread->time_zone = length == sizeof(time_zone) &&
 			    !bpf_strncmp(scratch->path, sizeof(time_zone), time_zone);
 }
 
-/* Note whether the call may create the file that it opens. */
+/* Note whether the call opens a file in a way for which the module walks its path as the kernel does. */
 static void classify_flags(const struct pt_regs *regs, struct thread *thread)
 {
-	thread->creates = thread->nr == __NR_creat ||
-			  (thread->nr == __NR_open && regs->si & O_CREAT) ||
-			  (thread->nr == __NR_openat && regs->dx & O_CREAT);
+	thread->walked |= thread->nr == __NR_creat ||
+			  (thread->nr == __NR_open && regs->si & (O_CREAT | O_PATH)) ||
+			  (thread->nr == __NR_openat && regs->dx & (O_CREAT | O_PATH));
 }
 
 /* Note the descriptor of a read, and compare that of a write with it. */
@@ -376,14 +394,18 @@ static void count_call(struct thread *thread, long ret, __u64 kernel_ns, __u64 w
 		__sync_fetch_and_add(&edge->failed, 1);
 	if (ret == -ENOENT)
 		__sync_fetch_and_add(&edge->missing, 1);
-	if (thread->creates)
-		__sync_fetch_and_add(&edge->creates, 1);
+	if (thread->walked)
+		__sync_fetch_and_add(&edge->walked, 1);
 	if (thread->one_component)
 		__sync_fetch_and_add(&edge->one_component, 1);
 	if (thread->empty_path)
 		__sync_fetch_and_add(&edge->empty_path, 1);
 	if (thread->time_zone)
 		__sync_fetch_and_add(&edge->time_zone, 1);
+	if (thread->resolves)
+		__sync_fetch_and_add(&edge->resolves, 1);
+	if (thread->nr == __NR_readlink && thread->resolving)
+		__sync_fetch_and_add(&edge->resolving, 1);
 	if (thread->same_descriptor)
 		__sync_fetch_and_add(&edge->same_descriptor, 1);
 }

@@ -41,10 +41,12 @@ struct profile_edge {
 	__u64 count;
 	__u64 failed;		/* calls that returned an error */
 	__u64 missing;		/* calls that returned ENOENT */
-	__u64 creates;		/* openings with O_CREAT */
+	__u64 walked;		/* openings with O_CREAT or O_PATH, and calls for "." and ".." */
 	__u64 one_component;	/* calls whose path has no '/' */
 	__u64 empty_path;	/* calls without a path, for a descriptor */
 	__u64 time_zone;	/* calls whose path is /etc/localtime */
+	__u64 resolves;		/* calls of readlink() whose path is a '/' and one component */
+	__u64 resolving;	/* calls of readlink() since such a call, without getcwd() between */
 	__u64 same_descriptor;	/* writes to the descriptor of the last read */
 	__u64 kernel_ns;	/* in the call, on a CPU */
 	__u64 wait_ns;		/* in the call, not on a CPU */

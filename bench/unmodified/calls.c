@@ -45,6 +45,8 @@ static void check(int failed, const char *what)
 #define MEASURED(X) \
 	X(stat, stat("a/b/file", &st)) \
 	X(stat_here, stat("file", &st)) \
+	X(stat_deep, stat("a/b/c/d/e/file", &st)) \
+	X(stat_link, stat("link", &st)) \
 	X(stat_missing, !stat("missing", &st)) \
 	X(lstat, lstat("link", &st)) \
 	X(fstatat, fstatat(dir, "file", &st, AT_SYMLINK_NOFOLLOW)) \
@@ -52,6 +54,7 @@ static void check(int failed, const char *what)
 	X(open_close, close(open("a/b/file", O_RDONLY))) \
 	X(openat_close, close(openat(dir, "file", O_RDONLY | O_CLOEXEC))) \
 	X(opendir_close, close(openat(dir, "b", O_RDONLY | O_DIRECTORY))) \
+	X(path_close, close(openat(dir, "file", O_PATH | O_CLOEXEC))) \
 	X(create_unlink, close(open("new", O_CREAT | O_WRONLY, 0600)) || \
 			 unlink("new")) \
 	X(access, access("a/b/file", R_OK)) \
@@ -108,6 +111,8 @@ int main(int argc, char **argv)
 	dir = open(".", O_RDONLY | O_DIRECTORY);
 	check(dir < 0, "open");
 	check(link("file", "a/file"), "link");
+	check(mkdir("a/b/c", 0755) || mkdir("a/b/c/d", 0755) || mkdir("a/b/c/d/e", 0755) ||
+	      link("file", "a/b/c/d/e/file"), "a deep file");
 	check(!realpath("a/b/file", absolute), "realpath");
 	dir = open("a", O_RDONLY | O_DIRECTORY);
 

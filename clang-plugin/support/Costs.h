@@ -34,7 +34,7 @@ constexpr unsigned FileCallSaves = COSY_FILE_CALL_SAVES;
 constexpr unsigned JoinedSeekSaves = COSY_JOINED_SEEK_SAVES;
 
 /// The saving of an openat that creates the file, as an entry of its own.
-constexpr unsigned CreateSaves = COSY_PRELOAD_CREATE_SAVES;
+constexpr unsigned CreateSaves = COSY_PRELOAD_WALK_SAVES;
 
 /// \returns what a call of the system call \p Name usually saves in a compound,
 /// if its fast path can be used.

@@ -60,7 +60,7 @@ int name(const char *path, struct stat *st)
 	return n;
 }
 
-// CHECK: profit.c:[[#@LINE+5]]:2: remark: entering and leaving costs {{.*}}; as a compound the region usually takes 34{{[0-9][0-9]}} less (3433 less to {{[0-9]+}} more); its native code saves up to {{[0-9]+}} by single calls through the module [-Rpass-analysis=cosy]
+// CHECK: profit.c:[[#@LINE+5]]:2: remark: entering and leaving costs {{.*}}; as a compound the region usually takes 37{{[0-9][0-9]}} less (3933 less to {{[0-9]+}} more); its native code saves up to {{[0-9]+}} by single calls through the module [-Rpass-analysis=cosy]
 int names_without_loop(const char *path, const char *other, struct stat *st)
 {
 	int n;
@@ -116,7 +116,7 @@ int names(const char *path, int n)
 	int sum = 0;
 
 	COSY_START;
-	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: an iteration of this loop makes at most 2 system calls, to save about 394, with fast paths up to 2197 instructions; its operations cost up to {{[0-9]+}}; as a compound it usually takes 16{{[0-9][0-9]}} less (2197 less to {{[0-9]+}} less); its native code saves up to 1183 by single calls through the module
+	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: an iteration of this loop makes at most 2 system calls, to save about 394, with fast paths up to 2447 instructions; its operations cost up to {{[0-9]+}}; as a compound it usually takes 19{{[0-9][0-9]}} less (2447 less to {{[0-9]+}} less); its native code saves up to 1371 by single calls through the module
 	for (int i = 0; i < n; i++)
 		sum += access(path, getpid());
 	COSY_END;

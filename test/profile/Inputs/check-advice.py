@@ -47,6 +47,29 @@ assert [one["kind"] for one in advice if one["saved_ns"] > 0
         and "alternative_to" not in one] == ["batch"], advice
 assert {one["kind"] for one in advice if "alternative_to" in one} == {"run", "markers"}, advice
 
+# cosy run makes the calls of utime() and fopen(), and those that realpath() makes for an absolute name. A
+# descriptor for O_PATH needs the kernel's path walk, so it saves less.
+_, profile = load("reached")
+executable, = profile["executables"]
+
+
+def saved(syscall, within):
+    """Return the instructions that the calls of a site save, and their number."""
+    site, = [site for site in executable["sites"]
+             if site["count"] >= 400 and (site["syscall"], site.get("within", "")) == (syscall, within)]
+    return site["run_saves_ns"] / profile["ns_per_instruction"], site["count"]
+
+
+total, calls = saved("utimensat", "utime")
+assert calls == 400 and 1000 < total / calls < 3000, (total, calls)
+total, calls = saved("openat", "?")
+assert calls == 400 and 1000 < total / calls < 3000, (total, calls)
+total, calls = saved("openat", "")
+assert calls == 400 and 600 < total / calls < 1100, (total, calls)
+# Three components of the absolute name, and one of the relative one.
+total, calls = saved("readlink", "realpath")
+assert calls == 1600 and 400 * 5000 < total < 400 * 11000, (total, calls)
+
 # A program in Go cannot use markers or batches; a program without lines has no place for markers.
 advice, _ = load("go")
 assert titles(advice) == ["cosy run"], titles(advice)
