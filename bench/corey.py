@@ -37,8 +37,10 @@ ROWS = (
     ("filesum-moves", "corey", ("filesum-moves",), ("20000",)),
     ("short-epoll", "short", ("epoll",), ("8000",)),
     ("short-epoll-shared", "short", ("epoll-shared",), ("8000",)),
+    ("short-epoll-more", "short", ("epoll-more",), ("8000",)),
     ("short-loop", "short", ("loop",), ("8000",)),
     ("short-loop-shared", "short", ("loop-shared",), ("8000",)),
+    ("short-loop-more", "short", ("loop-more",), ("8000",)),
     ("short-loop-share", "short", ("loop-share",), ("8000",)),
 )
 # Without the module these measure nothing that is of interest.

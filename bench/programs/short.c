@@ -7,8 +7,11 @@
  *
  *	epoll		each worker has an epoll and a listening socket, with SO_REUSEPORT
  *	epoll-shared	all epolls watch one listening socket, with EPOLLEXCLUSIVE
+ *	epoll-more	as epoll, but it sends with MSG_MORE: close() sends the answer and the end of the
+ *			connection as one packet
  *	loop		each worker has a loop and a listening socket, with SO_REUSEPORT
  *	loop-shared	the loops accept from one listening socket
+ *	loop-more	as loop, with MSG_MORE
  *	loop-share	as loop, but the sockets of a worker are in its share
  *
  * Prints the time, the CPU time of the server, and that for each connection. In a VM that counts instructions,
@@ -59,7 +62,8 @@ struct worker {
 	struct connection *unused;
 };
 
-static enum { EPOLL, EPOLL_SHARED, LOOP, LOOP_SHARED, LOOP_SHARE } kind;
+static enum { EPOLL, EPOLL_SHARED, EPOLL_MORE, LOOP, LOOP_SHARED, LOOP_MORE, LOOP_SHARE } kind;
+static int send_flags = MSG_NOSIGNAL;
 static unsigned int workers;
 static struct worker all[MAX_WORKERS];
 static struct sockaddr_in address = { .sin_family = AF_INET };
@@ -104,7 +108,7 @@ static bool answer(int fd)
 
 	if (n < 0 && errno == EAGAIN)
 		return false;
-	if (n > 0 && send(fd, data, (size_t)n, MSG_NOSIGNAL) != n)
+	if (n > 0 && send(fd, data, (size_t)n, send_flags) != n)
 		err(1, "send");
 	close(fd);
 	return true;
@@ -142,11 +146,11 @@ static void serve_by_epoll(struct worker *w)
 	}
 }
 
-static void sent(struct cosy_async *op)
+static void closed(struct cosy_async *op)
 {
 	struct connection *c = op->data;
 
-	cosy_async_close(c->worker->loop, NULL, c->fd);
+	check((long)op->result, "close");
 	c->next = c->worker->unused;
 	c->worker->unused = c;
 }
@@ -155,13 +159,12 @@ static void received(struct cosy_async *op)
 {
 	struct connection *c = op->data;
 
-	if (op->result <= 0) {
-		sent(op);
-		return;
-	}
-	op->done = sent;
-	check(cosy_async_send(c->worker->loop, op, c->fd, c->data, (uint64_t)op->result, MSG_NOSIGNAL),
-	      "cosy_async_send");
+	/* Both are made in one entry into the kernel, in this order. There is room for a short answer. */
+	if (op->result > 0)
+		check(cosy_async_send(c->worker->loop, NULL, c->fd, c->data, (uint64_t)op->result, send_flags),
+		      "cosy_async_send");
+	op->done = closed;
+	check(cosy_async_close(c->worker->loop, op, c->fd), "cosy_async_close");
 }
 
 static void accept_next(struct worker *w);
@@ -198,7 +201,7 @@ static void *serve(void *arg)
 {
 	struct worker *w = arg;
 
-	if (kind == EPOLL || kind == EPOLL_SHARED) {
+	if (kind < LOOP) {
 		serve_by_epoll(w);
 	} else {
 		check(cosy_loop_create(&w->loop, NULL), "cosy_loop_create");
@@ -258,7 +261,8 @@ static double seconds(void)
 
 int main(int argc, char **argv)
 {
-	static const char *const names[] = { "epoll", "epoll-shared", "loop", "loop-shared", "loop-share" };
+	static const char *const names[] = { "epoll", "epoll-shared", "epoll-more", "loop", "loop-shared",
+					     "loop-more", "loop-share" };
 	struct rusage usage;
 	int ready[2];
 	double begin, end, cpu;
@@ -273,6 +277,8 @@ int main(int argc, char **argv)
 	if (k == sizeof(names) / sizeof(*names))
 		errx(2, "no kind is called %s", argv[1]);
 	kind = (int)k;
+	if (kind == EPOLL_MORE || kind == LOOP_MORE)
+		send_flags |= MSG_MORE;
 	workers = (unsigned int)atoi(argv[2]);
 	count = atol(argv[3]);
 	if (!workers || workers > MAX_WORKERS || count <= 0)
