@@ -31,11 +31,7 @@ lighttpd_program() {
 port_test() {
 	local variant
 	for variant in "${port_builds[@]}"; do
-		cd "$lighttpd_build/$variant" || return
-		COSY_EXECUTOR=user make -s check >"$lighttpd_build/$variant.log" 2>&1 || {
-			tail -n 40 "$lighttpd_build/$variant.log" >&2
-			die "tests of lighttpd, $variant, fail"
-		}
+		test_variant "$variant" make -s check
 		echo "$variant: $(sed -n 's/.*Tests=\([0-9]*\),.*/\1/p' "$lighttpd_build/$variant.log") tests pass"
 	done
 }

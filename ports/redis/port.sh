@@ -31,13 +31,8 @@ port_test() {
 	local variant
 	command -v tclsh >/dev/null || HINT="apt-get install tcl" die "the tests of redis need Tcl"
 	for variant in "${port_builds[@]}"; do
-		cd "$redis_build/$variant" || return
-		COSY_EXECUTOR=user ./runtest --single unit/type/string --single unit/protocol --single unit/auth \
-			--single unit/quit --single unit/limits --single integration/aof --single integration/rdb \
-			>"$redis_build/$variant.log" 2>&1 || {
-			tail -n 40 "$redis_build/$variant.log" >&2
-			die "tests of redis, $variant, fail"
-		}
+		test_variant "$variant" ./runtest --single unit/type/string --single unit/protocol --single unit/auth \
+			--single unit/quit --single unit/limits --single integration/aof --single integration/rdb
 		echo "$variant: $(grep -c '^\[.*ok.*\]' "$redis_build/$variant.log") tests pass"
 	done
 }
