@@ -5,9 +5,10 @@
 
 sources=$COSY_BUILD/fetched/sources
 
-# source_lists - fetch the lists of Debian's source packages.
+# source_lists - fetch the lists of Debian's source packages. The file `complete` says that all are there.
 source_lists() {
 	apt_lists "$sources/apt" "deb-src http://deb.debian.org/debian bookworm main"
+	: >"$sources/apt/complete"
 }
 
 # download_source PACKAGE VERSION SHA256 FILE - write the package's sources to FILE, a tar.
@@ -27,17 +28,23 @@ download_source() {
 	rm -r "$sources/fetch"
 }
 
+# fetch_source PACKAGE VERSION SHA256 FILE - the same as download_source, unless FILE exists. With the lock.
+fetch_source() {
+	[[ ! -f $4 ]] || return 0
+	[[ -f $sources/apt/complete ]] || stage "lists of source packages" source_lists
+	stage "source of $1 $2" download_source "$@"
+}
+
 # source_archive PACKAGE - print the name of the file that contains the package's sources; fetch it
-# first unless it exists.
+# first unless it exists. Tests that run at the same time may need the same lists.
 source_archive() {
 	local package=$1 version sum file
 	read -r version sum < <(awk -v package="$1" '$1 == package { print $2, $3 }' \
 		"$COSY_ROOT/scripts/sources.list")
 	file=$sources/$package-$version.tar
 	if [[ ! -f $file ]]; then
-		[[ -d $sources/apt/lists ]] || stage "lists of source packages" source_lists
-		stage "source of $package $version" \
-			download_source "$package" "$version" "$sum" "$file"
+		mkdir -p "$sources"
+		locked "$sources/.lock" "another download of sources" fetch_source "$package" "$version" "$sum" "$file"
 	fi
 	echo "$file"
 }
