@@ -304,10 +304,12 @@ vm_check_kernel() {
 	fi
 }
 
+# vm_running - return 0 if the VM of vm_dir runs. A copy of a build directory has the pid of the original's VM,
+# which must not be ended.
 vm_running() {
 	local pid
 	[[ -f $vm_dir/pid ]] && pid=$(<"$vm_dir/pid") && [[ -n $pid ]] && kill -0 "$pid" 2>/dev/null &&
-		grep -qs cosy-vm "/proc/$pid/cmdline"
+		grep -qs cosy-vm "/proc/$pid/cmdline" && [[ $vm_dir -ef /proc/$pid/cwd ]]
 }
 
 # vm_watch - end the VM if it does not answer any more. An emulated CPU may execute the same
