@@ -255,9 +255,15 @@ def check_vanishing(server):
 
 
 def idle(server):
-    worker = server.workers()[0]
-    links = (os.path.join(f"/proc/{worker}/fd", fd) for fd in os.listdir(f"/proc/{worker}/fd"))
-    return sum(os.readlink(link).startswith("socket:") for link in links if os.path.lexists(link)) == 1
+    """Return whether the listening socket is the only socket of the worker."""
+    directory = f"/proc/{server.workers()[0]}/fd"
+    sockets = 0
+    for fd in os.listdir(directory):
+        try:
+            sockets += os.readlink(os.path.join(directory, fd)).startswith("socket:")
+        except FileNotFoundError:
+            pass  # The worker has closed it meanwhile.
+    return sockets == 1
 
 
 def check_files(server):
