@@ -11,8 +11,8 @@
 // RUN: %vm env COSY_FUNCTIONS=kernel %t
 // RUN: %vm env COSY_FUNCTIONS=native %t
 //
-// All 1,000 requests of one connection are served in the module.
-// RUN: %vm env COSY_FUNCTIONS=kernel COSY_STATS=1 %t stats 2>&1 | %FileCheck %s
+// All 1,000 requests of one connection are served in the module. 6.1 cannot run user functions.
+// RUN: %vm env COSY_FUNCTIONS=kernel COSY_STATS=1 %t stats 2>&1 | %FileCheck --check-prefix=%if kernel-6.1 %{NATIVE%} %else %{CHECK%} %s
 // CHECK-DAG: user-function-runs-in-a-compound.c:{{[0-9]+}}: executor=kernel runs=1 syscalls=0 entries=2{{$}}
 // CHECK-DAG: function store: executor=kernel upcalls=1{{$}}
 //
@@ -21,7 +21,7 @@
 // NATIVE: user-function-runs-in-a-compound.c:{{[0-9]+}}: executor=native runs=1 native=1{{$}}
 //
 // RUN: %vm env COSY_FUNCTIONS=kernel %t lost > %t.out 2>&1; echo "status $?" >> %t.out
-// RUN: %FileCheck --check-prefix=LOST %s < %t.out
+// RUN: %if kernel-6.1 %{ true %} %else %{ %FileCheck --check-prefix=LOST %s < %t.out %}
 // LOST: function store: was suspended and cannot resume: its segment was destroyed, the descriptor of its loop was closed,
 // LOST: status 152
 #include <cosy.h>
