@@ -63,17 +63,25 @@ static uint64_t time_of_cancels(unsigned int n)
 	return began;
 }
 
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 int main(void)
 {
 	const struct rlimit limit = { 8192, 8192 };
-	uint64_t few, many;
+	uint64_t few = UINT64_MAX, many = UINT64_MAX;
 
 	if (setrlimit(RLIMIT_NOFILE, &limit))
 		die("setrlimit");
 	device = open_device();
 	time_of_cancels(1);
-	few = time_of_cancels(1);
-	many = time_of_cancels(32);
+	/* On a busy host, the VM counts the time in which it does not run, too. */
+	for (int i = 0; i < 5; i++) {
+		few = lesser(few, time_of_cancels(1));
+		many = lesser(many, time_of_cancels(32));
+	}
 	printf("%llu us with 64 sends, %llu us with 2048\n", (unsigned long long)few / 1000,
 	       (unsigned long long)many / 1000);
 	/* A walk over all of them takes 32 times as long. */
