@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 enum { COND_EQ, COND_NE, COND_ULE, COND_SGE };
@@ -105,6 +106,11 @@ static const struct call *find_call(const char *name)
 	abort();
 }
 
+/* The resource is the first argument; of prlimit() and prlimit64(), the second. */
+static const char *const sets_limit[] = {
+	"setrlimit", "setrlimit64", "prlimit", "prlimit64", NULL,
+};
+
 /* The kinds of the function's arguments, from those of the call's arguments. */
 static void kinds_of(const struct function *f, const struct call *call,
 		     char kinds[7])
@@ -183,6 +189,9 @@ static void child(const struct function *f, enum set set, bool libc,
 	/* Unknown flags fail without a call. */
 	if (!strcmp(f->name, "mremap"))
 		args[3] = MREMAP_MAYMOVE | MREMAP_FIXED;
+	/* The kernel kills a child that may use no time of the CPU, at a time of its own. */
+	if (in(f->name, sets_limit) && (int)args[f->name[0] == 'p'] == RLIMIT_CPU)
+		args[f->name[0] == 'p'] = RLIMIT_CORE;
 	if (!satisfied(f, args))
 		args[f->if_arg] = f->if_cond == COND_NE ? (long)f->if_value + 1 :
 							 (long)f->if_value;
