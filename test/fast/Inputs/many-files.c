@@ -10,6 +10,7 @@
  */
 #include "more-regions.h"
 
+#include <stdio_ext.h>
 #include <sys/resource.h>
 
 #define FILE_MAX "/proc/sys/fs/file-max"
@@ -97,6 +98,27 @@ static int take_all(int files[MAX_FILES], int taken)
 	return taken + 1;
 }
 
+/*
+ * Do everything with @left of the system's files, and print it. It is repeated if another process has taken
+ * or given back a file meanwhile. Return how many are open.
+ */
+static int everything_of(const char *what, int left, int files[MAX_FILES], int taken)
+{
+	int before;
+
+	fflush(stdout);
+	do {
+		__fpurge(stdout);
+		before = take_all(files, taken);
+		for (taken = before; taken > before - left; taken--)
+			close(files[taken - 1]);
+		everything(what);
+		taken = take_all(files, taken);
+	} while (taken != before);
+	fflush(stdout);
+	return taken;
+}
+
 int main(int argc, char **argv)
 {
 	long normal = read_number(FILE_MAX);
@@ -109,6 +131,7 @@ int main(int argc, char **argv)
 		return 2;
 	if (geteuid() != 0)
 		return 0;
+	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	close(next);
 	set_most(normal);
 	everything("enough");
@@ -131,12 +154,8 @@ int main(int argc, char **argv)
 		char what[20];
 
 		snprintf(what, sizeof(what), "%d left", left);
-		for (int again = 0; again < 2; again++) {
-			taken = take_all(files, taken);
-			for (int i = 0; i < left; i++)
-				close(files[--taken]);
-			everything(what);
-		}
+		for (int again = 0; again < 2; again++)
+			taken = everything_of(what, left, files, taken);
 	}
 	while (taken)
 		close(files[--taken]);
