@@ -87,13 +87,15 @@ static void mount_elsewhere(const char *name)
 	close(end[0]);
 }
 
-static void make_tree(void)
+/* @root: the directory that becomes the root, the root of a mount; NULL for a new tmpfs. */
+static void make_tree(const char *root)
 {
 	char top[] = "/tmp/mounts-XXXXXX", deep[100] = "a";
 
 	must(!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), "unshare");
-	must(mkdtemp(top) && !mount("mounts", top, "tmpfs", 0, "") && !chdir(top) &&
-	     !chmod(".", 0755), top);
+	must(mkdtemp(top) &&
+	     !(root ? mount(root, top, NULL, MS_BIND, NULL) : mount("mounts", top, "tmpfs", 0, "")) &&
+	     !chdir(top) && !chmod(".", 0755), top);
 	make_dir("dir", 0755);
 	make_dir("dir/sub", 0755);
 	make_file("dir/inner");
@@ -379,8 +381,7 @@ int main(int argc, char **argv)
 {
 	unsigned int all = 0;
 
-	(void)argv;
-	make_tree();
+	make_tree(argc > 2 ? argv[2] : NULL);
 	if (argc > 1) {
 		look_up();
 		return 0;

@@ -563,8 +563,12 @@ static __always_inline long cosy_child_get(int dfd, const struct cosy_name *name
 		return COSY_WALK;
 	if (name->text[0] == '/') {
 		get_fs_root(current->fs, &start);
-		/* As those of network file systems are: its entries would be looked up in vain. */
-		if (unlikely(READ_ONCE(start.dentry->d_flags) & DCACHE_OP_REVALIDATE)) {
+		/*
+		 * Entries of a network file system would be looked up in vain. The root of ext4
+		 * and of others that can encrypt has the flag DCACHE_OP_REVALIDATE, too, but not
+		 * its entries; a walk does not ask the file system about its start.
+		 */
+		if (unlikely(READ_ONCE(start.dentry->d_flags) & DCACHE_OP_WEAK_REVALIDATE)) {
 			path_put(&start);
 			return COSY_WALK;
 		}
