@@ -14,6 +14,9 @@ import lit.Test
 NEEDS_VM = re.compile(r"%vm\b|%run-all\b(?!.*--only native,user\b)|vm/run\b|vm-exec|"
                       r"--executor [a-z,]*kernel|REQUIRES: vm")
 
+# The text of a test that uses scripts, programs or inputs of the source tree.
+USES_SOURCES = re.compile(r"%(root|run-all|S)\b|%cosy\b(?!-)")
+
 
 def cpu_seconds():
     """Return the CPU time of all children that have ended. A process of lit runs one test at a time."""
@@ -22,9 +25,15 @@ def cpu_seconds():
 
 
 def passed_line(test):
-    """Return what COSY_CHECK_PASSED contains of a test that has passed: it is another one if it changes."""
-    with open(test.getSourcePath(), "rb") as text:
-        return f"{hashlib.sha256(text.read()).hexdigest()} {test.getFullName()}\n"
+    """
+    Return what COSY_CHECK_PASSED contains of a test that has passed: it is another one if the test
+    changes, or what it uses of the source tree, of which scripts/check-long sets COSY_CHECK_SOURCES.
+    """
+    with open(test.getSourcePath(), errors="replace") as file:
+        text = file.read()
+    if USES_SOURCES.search(text):
+        text += os.environ.get("COSY_CHECK_SOURCES", "")
+    return f"{hashlib.sha256(text.encode()).hexdigest()} {test.getFullName()}\n"
 
 
 class Test(lit.formats.ShTest):
