@@ -10,6 +10,7 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/fs_struct.h>
+#include <linux/limits.h>
 #include <linux/namei.h>
 #include <linux/rcupdate.h>
 #include <linux/seqlock.h>
@@ -207,7 +208,8 @@ static __always_inline void cosy_leave_mount(const struct cosy_descent *descent)
  * Find the directories of @name, from @parent on, which is a plain directory that the process may
  * search. The caller is an RCU reader.
  *
- * Return: the directory that contains the entry, NULL if the name needs the kernel's path walk.
+ * Return: the directory that contains the entry; NULL if the name needs the kernel's path walk;
+ * ERR_PTR(-ENOENT) if the component descent->last is not in the dentry cache.
  */
 static noinline struct dentry *
 cosy_descend(struct dentry *parent, const struct cosy_name *name,
@@ -237,7 +239,7 @@ cosy_descend(struct dentry *parent, const struct cosy_name *name,
 			return NULL;
 		dentry = cosy_cached_entry(parent, &descent->last, &found->seq);
 		if (!dentry)
-			return NULL;
+			return ERR_PTR(-ENOENT);
 		found->dentry = dentry;
 		parent = dentry;
 		flags = READ_ONCE(dentry->d_flags);
@@ -291,6 +293,21 @@ static noinline struct dentry *cosy_mounted_entry(struct dentry *entry,
 	return root;
 }
 
+/* Return 0 or an error, -ECHILD if this cannot be decided here. The caller is an RCU reader. */
+static __always_inline int cosy_search_permission(const struct cosy_descent *descent)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < descent->searched; i++) {
+		err = cosy_permission(descent->dirs[i].mnt, descent->dirs[i].inode,
+				      MAY_EXEC | MAY_NOT_BLOCK);
+		if (unlikely(err))
+			return err;
+	}
+	return 0;
+}
+
 /*
  * Check that the process may search the directories of @descent. The caller holds @entry and is
  * an RCU reader. An entry that was not moved pins its directory, which pins its own directory in
@@ -304,7 +321,6 @@ static noinline int cosy_descent_permission(const struct dentry *entry,
 					    const struct cosy_descent *descent)
 {
 	unsigned int i, seq = descent->seq;
-	int err;
 
 	/* Opening has left the RCU section of the look-up. */
 	if (unlikely(descent->crosses) && read_seqretry(cosy_mount_lock, descent->mount_seq))
@@ -317,27 +333,73 @@ static noinline int cosy_descent_permission(const struct dentry *entry,
 		entry = descent->dirs[i - 1].dentry;
 		seq = descent->dirs[i - 1].seq;
 	}
-	for (i = 0; i < descent->searched; i++) {
-		err = cosy_permission(descent->dirs[i].mnt, descent->dirs[i].inode,
-				      MAY_EXEC | MAY_NOT_BLOCK);
-		if (unlikely(err))
-			return err;
+	return cosy_search_permission(descent);
+}
+
+/* Return the directory that @descent has reached from @dir. The caller is an RCU reader. */
+static const struct dentry *cosy_reached(const struct path *dir,
+					 const struct cosy_descent *descent)
+{
+	const struct cosy_path_dir *last = &descent->dirs[descent->n - 1];
+	const struct vfsmount *above = descent->n > 1 ? last[-1].mnt : dir->mnt;
+
+	if (!descent->n)
+		return dir->dentry;
+	return last->mnt == above ? last->dentry : last->mnt->mnt_root;
+}
+
+/*
+ * Look once more for descent->last, which was not in the dentry cache. A file system in memory has
+ * all its entries there, so what is missing there does not exist. An entry that is just renamed may
+ * be missed. The caller is an RCU reader since the directories of @descent were found, and holds
+ * no entry: as in the kernel's own walk, what they were cannot be freed before it ends.
+ *
+ * Return: ERR_PTR(-ENOENT) if there is no such entry; if @asks, the error for a directory that the
+ * process must not search; NULL if the name needs the kernel's path walk.
+ */
+static noinline struct dentry *cosy_missed(const struct path *dir, struct cosy_descent *descent,
+					   bool asks)
+{
+	const struct dentry *parent = cosy_reached(dir, descent);
+	const struct inode *inode = READ_ONCE(parent->d_inode);
+	unsigned int i, seq, renames;
+	int err;
+
+	if (!inode || inode->i_op->lookup != simple_lookup || descent->last.len > NAME_MAX)
+		return NULL;
+	renames = read_seqbegin(&rename_lock);
+	if (cosy_internal(__d_lookup_rcu)(parent, &descent->last, &seq) ||
+	    read_seqretry(&rename_lock, renames))
+		return NULL;
+	if (descent->crosses && read_seqretry(cosy_mount_lock, descent->mount_seq))
+		return NULL;
+	for (i = 0; i < descent->n; i++) {
+		if (read_seqcount_retry(&descent->dirs[i].dentry->d_seq, descent->dirs[i].seq))
+			return NULL;
 	}
-	return 0;
+	if (!asks)
+		return ERR_PTR(-ENOENT);
+	descent->searched = descent->n;
+	err = cosy_permission(dir->mnt, d_inode(dir->dentry), MAY_EXEC | MAY_NOT_BLOCK);
+	if (likely(!err))
+		err = cosy_search_permission(descent);
+	return err == -ECHILD ? NULL : ERR_PTR(err ?: -ENOENT);
 }
 
 /*
  * Find the entry that a walk from @dir would find in the dentry cache alone. Gives up at links to
  * follow, and at entries that the file system must revalidate. The entry may be a negative one,
  * which does not exist. The caller holds @dir, and then calls cosy_child_permission() and
- * cosy_leave_mount().
+ * cosy_leave_mount(). @asks: check that the process may search the directories if there is no
+ * entry.
  *
- * Return: the entry with a reference, and with the RCU read lock; NULL, without the lock and
- * without references, if the name needs the kernel's path walk.
+ * Return: the entry with a reference, and with the RCU read lock. Without the lock and without
+ * references: NULL if the name needs the kernel's path walk; ERR_PTR() of an error, -ENOENT if the
+ * entry does not exist.
  */
 static __always_inline struct dentry *
 cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
-		  bool follow, struct cosy_descent *descent)
+		  bool follow, bool asks, struct cosy_descent *descent)
 {
 	struct dentry *parent = dir->dentry, *entry;
 	unsigned int flags;
@@ -355,13 +417,16 @@ cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
 		descent->last.len = name->len;
 	} else {
 		parent = cosy_descend(parent, name, descent);
-		if (unlikely(!parent))
+		if (IS_ERR_OR_NULL(parent)) {
+			if (parent)
+				goto missed;
 			goto unusual;
+		}
 	}
 	descent->searched = descent->n;
 	entry = cosy_cached_entry(parent, &descent->last, &descent->seq);
 	if (unlikely(!entry))
-		goto unusual;
+		goto missed;
 	flags = READ_ONCE(entry->d_flags);
 	if (unlikely(flags & DCACHE_OP_REVALIDATE))
 		goto unusual;
@@ -394,6 +459,11 @@ cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
 	dput(entry);
 	cosy_leave_mount(descent);
 	return NULL;
+
+missed:
+	entry = cosy_missed(dir, descent, asks);
+	rcu_read_unlock();
+	return entry;
 
 unusual:
 	rcu_read_unlock();
@@ -479,6 +549,33 @@ static bool cosy_opens_at_once(const struct dentry *dentry)
 			   cosy_may_be_leased(inode));
 }
 
+/*
+ * Fail to open a name that was missed. path_openat() in fs/namei.c allocates the file before it
+ * asks whether the directories may be searched, so look again after that.
+ */
+static noinline long cosy_open_missing(const struct path *dir, const struct cosy_name *name,
+				       bool follow, unsigned int flags)
+{
+	struct file *file = cosy_internal(alloc_empty_file)(flags, current_cred());
+	struct cosy_descent descent __uninitialized;
+	struct dentry *entry;
+	long err = COSY_WALK;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	entry = cosy_child_lookup(dir, name, follow, true, &descent);
+	if (IS_ERR(entry)) {
+		err = PTR_ERR(entry);
+	} else if (entry) {
+		/* It was created meanwhile. */
+		rcu_read_unlock();
+		dput(entry);
+		cosy_leave_mount(&descent);
+	}
+	fput(file);
+	return err;
+}
+
 /* Allocate the file before the permissions are checked, as path_openat() in fs/namei.c does. */
 static __always_inline long
 cosy_child_open_in(const struct path *dir, const struct path *path,
@@ -510,9 +607,15 @@ cosy_child_get_in(const struct path *dir, const struct cosy_name *name,
 	struct path path __uninitialized;
 	long err;
 
-	path.dentry = cosy_child_lookup(dir, name, request.follow, &descent);
-	if (!path.dentry)
-		return COSY_WALK;
+	path.dentry = cosy_child_lookup(dir, name, request.follow,
+					request.kind != COSY_REQUEST_FILE, &descent);
+	if (IS_ERR_OR_NULL(path.dentry)) {
+		if (!path.dentry)
+			return COSY_WALK;
+		if (request.kind == COSY_REQUEST_FILE)
+			return cosy_open_missing(dir, name, request.follow, request.flags);
+		return PTR_ERR(path.dentry);
+	}
 	path.mnt = descent.mnt;
 	if (request.kind == COSY_REQUEST_FILE) {
 		rcu_read_unlock();
