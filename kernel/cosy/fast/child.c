@@ -340,11 +340,13 @@ static noinline int cosy_descent_permission(const struct dentry *entry,
 static const struct dentry *cosy_reached(const struct path *dir,
 					 const struct cosy_descent *descent)
 {
-	const struct cosy_path_dir *last = &descent->dirs[descent->n - 1];
-	const struct vfsmount *above = descent->n > 1 ? last[-1].mnt : dir->mnt;
+	const struct cosy_path_dir *last;
+	const struct vfsmount *above;
 
 	if (!descent->n)
 		return dir->dentry;
+	last = &descent->dirs[descent->n - 1];
+	above = descent->n > 1 ? descent->dirs[descent->n - 2].mnt : dir->mnt;
 	return last->mnt == above ? last->dentry : last->mnt->mnt_root;
 }
 
