@@ -48,6 +48,7 @@ static void check(int failed, const char *what)
 	X(stat_deep, stat("a/b/c/d/e/file", &st)) \
 	X(stat_link, stat("link", &st)) \
 	X(stat_missing, !stat("missing", &st)) \
+	X(stat_missing_3, !stat("a/b/missing", &st)) \
 	X(lstat, lstat("link", &st)) \
 	X(fstatat, fstatat(dir, "file", &st, AT_SYMLINK_NOFOLLOW)) \
 	X(statx, statx(dir, "file", 0, STATX_BASIC_STATS, &stx)) \

@@ -293,21 +293,6 @@ static noinline struct dentry *cosy_mounted_entry(struct dentry *entry,
 	return root;
 }
 
-/* Return 0 or an error, -ECHILD if this cannot be decided here. The caller is an RCU reader. */
-static __always_inline int cosy_search_permission(const struct cosy_descent *descent)
-{
-	unsigned int i;
-	int err;
-
-	for (i = 0; i < descent->searched; i++) {
-		err = cosy_permission(descent->dirs[i].mnt, descent->dirs[i].inode,
-				      MAY_EXEC | MAY_NOT_BLOCK);
-		if (unlikely(err))
-			return err;
-	}
-	return 0;
-}
-
 /*
  * Check that the process may search the directories of @descent. The caller holds @entry and is
  * an RCU reader. An entry that was not moved pins its directory, which pins its own directory in
@@ -321,6 +306,7 @@ static noinline int cosy_descent_permission(const struct dentry *entry,
 					    const struct cosy_descent *descent)
 {
 	unsigned int i, seq = descent->seq;
+	int err;
 
 	/* Opening has left the RCU section of the look-up. */
 	if (unlikely(descent->crosses) && read_seqretry(cosy_mount_lock, descent->mount_seq))
@@ -333,7 +319,35 @@ static noinline int cosy_descent_permission(const struct dentry *entry,
 		entry = descent->dirs[i - 1].dentry;
 		seq = descent->dirs[i - 1].seq;
 	}
-	return cosy_search_permission(descent);
+	for (i = 0; i < descent->searched; i++) {
+		err = cosy_permission(descent->dirs[i].mnt, descent->dirs[i].inode,
+				      MAY_EXEC | MAY_NOT_BLOCK);
+		if (unlikely(err))
+			return err;
+	}
+	return 0;
+}
+
+/*
+ * Check that the process may use an entry of cosy_child_lookup(). This calls security modules
+ * only after the look-up succeeded, because a walk would call them again. The caller is an RCU
+ * reader.
+ *
+ * Return: 0 or an error, -ENOENT if the entry does not exist; COSY_WALK if the name needs the
+ * kernel's path walk.
+ */
+static __always_inline long
+cosy_child_permission(const struct path *dir, const struct dentry *entry,
+		      const struct cosy_descent *descent)
+{
+	long err;
+
+	err = cosy_permission(dir->mnt, d_inode(dir->dentry), MAY_EXEC | MAY_NOT_BLOCK);
+	if (descent->n && likely(!err))
+		err = cosy_descent_permission(entry, descent);
+	if (unlikely(err))
+		return err == -ECHILD ? COSY_WALK : err;
+	return unlikely(descent->type == DCACHE_MISS_TYPE) ? -ENOENT : 0;
 }
 
 /* Return the directory that @descent has reached from @dir. The caller is an RCU reader. */
@@ -356,44 +370,41 @@ static const struct dentry *cosy_reached(const struct path *dir,
  * be missed. The caller is an RCU reader since the directories of @descent were found, and holds
  * no entry: as in the kernel's own walk, what they were cannot be freed before it ends.
  *
- * Return: ERR_PTR(-ENOENT) if there is no such entry; if @asks, the error for a directory that the
- * process must not search; NULL if the name needs the kernel's path walk.
+ * Return: ERR_PTR(-ENOENT) if there is no such entry, or the error for a directory that the process
+ * must not search; NULL if the name needs the kernel's path walk. Unless @asks, ERR_PTR(-ENOENT) is
+ * only likely, and no security module is called.
  */
 static noinline struct dentry *cosy_missed(const struct path *dir, struct cosy_descent *descent,
 					   bool asks)
 {
-	const struct dentry *parent = cosy_reached(dir, descent);
+	const struct dentry *parent = cosy_reached(dir, descent), *last = NULL;
 	const struct inode *inode = READ_ONCE(parent->d_inode);
-	unsigned int i, seq, renames;
-	int err;
+	unsigned int seq, renames;
+	long err;
 
 	if (!inode || inode->i_op->lookup != simple_lookup || descent->last.len > NAME_MAX)
 		return NULL;
+	if (!asks)
+		return ERR_PTR(-ENOENT);
 	renames = read_seqbegin(&rename_lock);
 	if (cosy_internal(__d_lookup_rcu)(parent, &descent->last, &seq) ||
 	    read_seqretry(&rename_lock, renames))
 		return NULL;
-	if (descent->crosses && read_seqretry(cosy_mount_lock, descent->mount_seq))
-		return NULL;
-	for (i = 0; i < descent->n; i++) {
-		if (read_seqcount_retry(&descent->dirs[i].dentry->d_seq, descent->dirs[i].seq))
-			return NULL;
-	}
-	if (!asks)
-		return ERR_PTR(-ENOENT);
+	descent->type = DCACHE_MISS_TYPE;
 	descent->searched = descent->n;
-	err = cosy_permission(dir->mnt, d_inode(dir->dentry), MAY_EXEC | MAY_NOT_BLOCK);
-	if (likely(!err))
-		err = cosy_search_permission(descent);
-	return err == -ECHILD ? NULL : ERR_PTR(err ?: -ENOENT);
+	if (descent->n) {
+		last = descent->dirs[descent->n - 1].dentry;
+		descent->seq = descent->dirs[descent->n - 1].seq;
+	}
+	err = cosy_child_permission(dir, last, descent);
+	return err == COSY_WALK ? NULL : ERR_PTR(err);
 }
 
 /*
  * Find the entry that a walk from @dir would find in the dentry cache alone. Gives up at links to
  * follow, and at entries that the file system must revalidate. The entry may be a negative one,
  * which does not exist. The caller holds @dir, and then calls cosy_child_permission() and
- * cosy_leave_mount(). @asks: check that the process may search the directories if there is no
- * entry.
+ * cosy_leave_mount(). @asks: as cosy_missed() has it.
  *
  * Return: the entry with a reference, and with the RCU read lock. Without the lock and without
  * references: NULL if the name needs the kernel's path walk; ERR_PTR() of an error, -ENOENT if the
@@ -470,28 +481,6 @@ missed:
 unusual:
 	rcu_read_unlock();
 	return NULL;
-}
-
-/*
- * Check that the process may use an entry of cosy_child_lookup(). This calls security modules
- * only after the look-up succeeded, because a walk would call them again. The caller is an RCU
- * reader.
- *
- * Return: 0 or an error, -ENOENT if the entry does not exist; COSY_WALK if the name needs the
- * kernel's path walk.
- */
-static __always_inline long
-cosy_child_permission(const struct path *dir, const struct dentry *entry,
-		      const struct cosy_descent *descent)
-{
-	long err;
-
-	err = cosy_permission(dir->mnt, d_inode(dir->dentry), MAY_EXEC | MAY_NOT_BLOCK);
-	if (descent->n && likely(!err))
-		err = cosy_descent_permission(entry, descent);
-	if (unlikely(err))
-		return err == -ECHILD ? COSY_WALK : err;
-	return unlikely(descent->type == DCACHE_MISS_TYPE) ? -ENOENT : 0;
 }
 
 /*
