@@ -134,7 +134,7 @@
 #define COSY_PRELOAD_LINK_SAVES		823
 /*
  * The saving of a call that finds no file, which the module knows from the dentry cache: stat of a
- * name that does not exist, on tmpfs.
+ * name that does not exist, on tmpfs; on ext4 1136.
  */
 #define COSY_PRELOAD_MISSING_SAVES	2740
 /*
