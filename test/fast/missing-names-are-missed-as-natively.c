@@ -125,7 +125,7 @@ static void compare_below(const char *directory)
 	must(!chdir("/"), "/");
 }
 
-/* No descriptor and no file is left: open() fails for that before it looks for the name. */
+/* No descriptor is left: open() fails for that before it looks for the name. */
 static void compare_at_the_limit(void)
 {
 	struct rlimit old, none;
