@@ -141,7 +141,15 @@ class Server(Site):
         self.log = os.path.join(self.directory, "log")
         self.errors = os.path.join(self.directory, "errors")
         os.mkdir(self.root)
-        self.process = None
+        self.process = self.cgroup = None
+
+    def begin(self, setup):
+        """Called in the new process."""
+        if self.cgroup:
+            with open(f"{self.cgroup}/cgroup.procs", "w") as processes:
+                processes.write("0")
+        if setup:
+            setup()
 
     def start(self, *options, listen="127.0.0.1:0", setup=None):
         user = ["--user", "nobody"] if os.geteuid() == 0 else []
@@ -151,7 +159,7 @@ class Server(Site):
                    *user, *limits, *options, self.root]
         with open(self.errors, "ab") as errors:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors,
-                                            preexec_fn=setup, text=True,
+                                            preexec_fn=lambda: self.begin(setup), text=True,
                                             close_fds=False, start_new_session=True)
         self.pid = self.process.pid
         atexit.register(self.kill)
