@@ -520,17 +520,18 @@ static void test_shared_file(void)
 	__u64 frame[7] = { 0 }, handle = must_bind(dev, object, &seg, "load");
 	struct cosy_bind bind = { .base = (uintptr_t)seg.base, .pointers = 1 };
 	struct cosy_run run;
-	int status;
+	int status, err;
 
 	*(__u64 *)(seg.base + 0x10000) = 815;
 	/* More than the maximum, if ended children used any. */
 	for (int i = 0; i < 1100; i++) {
 		pid_t pid = fork();
 
-		if (!pid)
-			_exit(bind_function(dev, handle, -1, &bind) != -ENOENT ||
-			      bind_function(dev, handle, function(object, "sum"),
-					    &bind));
+		if (!pid) {
+			err = bind_function(dev, handle, -1, &bind);
+			/* The status names the error. */
+			_exit(err != -ENOENT ? 1 : -bind_function(dev, handle, function(object, "sum"), &bind));
+		}
 		waitpid(pid, &status, 0);
 		if (status)
 			break;
