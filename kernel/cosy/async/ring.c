@@ -13,6 +13,7 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/unistd.h>
 
 #include <cosy/calls.h>
@@ -36,15 +37,15 @@
 #define COSY_RING_DELAYS	4
 
 /*
- * How a call is made. GIVEN: by the process; PLAIN + n: by the system call, with n arguments; the
- * others: without blocking.
+ * How a call is made. PLAIN + n: by the system call, with n arguments; GIVEN: by the process; the
+ * others: without blocking. Those before SEND never wait.
  */
 enum {
-	COSY_RING_GIVEN,
 	COSY_RING_PLAIN,
 	COSY_RING_SEND = COSY_RING_PLAIN + 7,
 	COSY_RING_MESSAGE,
 	COSY_RING_NOWAIT,
+	COSY_RING_GIVEN,
 };
 
 /* A power of two, so that a mask limits the index also on a mispredicted path. */
@@ -60,6 +61,7 @@ void __init cosy_ring_init(void)
 	enum { NESTED, LEAVE };
 
 	BUILD_BUG_ON(NR_syscalls > COSY_RING_CALLS);
+	memset(cosy_ring_kinds, COSY_RING_GIVEN, sizeof(cosy_ring_kinds));
 #define COSY_SYSCALL(nr, name, args, nested)				\
 	if ((nr) < NR_syscalls && cosy_call_nests(nr)) {		\
 		cosy_ring_kinds[nr] = COSY_RING_PLAIN + sizeof(args) - 1; \
@@ -108,14 +110,18 @@ static __always_inline void cosy_ring_trace_start(const struct cosy_ring *ring, 
 		trace_start(ring->loop->id, (u32)op);
 }
 
-static __always_inline void cosy_ring_complete(struct cosy_ring *ring, u64 op, s64 result)
+static __always_inline void cosy_ring_write_done(const struct cosy_ring *ring,
+						 struct cosy_ring_done *done, u64 op, s64 result)
 {
-	struct cosy_ring_done *done = &ring->done[ring->done_tail & ring->mask];
-
 	if (trace_complete_enabled())
 		trace_complete(ring->loop->id, (u32)op, COSY_ENTRY_DONE, result);
 	WRITE_ONCE(done->op, op);
 	WRITE_ONCE(done->result, result);
+}
+
+static __always_inline void cosy_ring_complete(struct cosy_ring *ring, u64 op, s64 result)
+{
+	cosy_ring_write_done(ring, &ring->done[ring->done_tail & ring->mask], op, result);
 	ring->done_tail++;
 }
 
@@ -145,6 +151,17 @@ static __always_inline void cosy_ring_args(struct pt_regs *regs,
 	case 0:
 		break;
 	}
+}
+
+/* A call with too few arguments, or none, must not get what is on the stack. */
+static __always_inline void cosy_ring_no_args(struct pt_regs *regs)
+{
+	regs->di = 0;
+	regs->si = 0;
+	regs->dx = 0;
+	regs->r10 = 0;
+	regs->r8 = 0;
+	regs->r9 = 0;
 }
 
 /* Write an entry, which the process reads. */
@@ -316,14 +333,14 @@ static noinline void cosy_ring_special(struct cosy_ring *ring, const struct cosy
  * the call, or -EAGAIN if it has to be made in another way; then it has no effect, except that a
  * part of the memory may be written.
  */
-static noinline s64 cosy_ring_read(const struct pt_regs *regs, bool here)
+static noinline s64 cosy_ring_read(const u64 *args, bool here)
 {
-	struct cosy_fd fd = cosy_fd_get(regs->di);
+	struct cosy_fd fd = cosy_fd_get(args[0]);
 	s64 result = -EAGAIN;
 
 	if (fd.file)
-		result = here ? cosy_read_cached_here(fd.file, regs->si, regs->dx) :
-				cosy_read_cached_at(fd.file, regs->si, regs->dx, regs->r10);
+		result = here ? cosy_read_cached_here(fd.file, args[1], args[2]) :
+				cosy_read_cached_at(fd.file, args[1], args[2], args[3]);
 	cosy_fd_put(fd);
 	return result;
 }
@@ -332,28 +349,32 @@ static noinline s64 cosy_ring_read(const struct pt_regs *regs, bool here)
  * Close a file or a directory of a local file system, for which no entry waits. Return the result
  * of the call, or -EAGAIN if the process has to close it: that ends what waits.
  */
-static noinline s64 cosy_ring_close(const struct pt_regs *regs)
+static noinline s64 cosy_ring_close(const u64 *args)
 {
-	struct cosy_fd fd = cosy_fd_get_raw(regs->di);
+	struct cosy_fd fd = cosy_fd_get_raw(args[0]);
 	bool closes = fd.file && cosy_closes_at_once(fd.file);
+	struct pt_regs regs __uninitialized;
 
 	cosy_fd_put(fd);
-	return closes ? cosy_callees[__NR_close](regs) : -EAGAIN;
+	if (!closes)
+		return -EAGAIN;
+	cosy_ring_no_args(&regs);
+	regs.di = args[0];
+	regs.orig_ax = __NR_close;
+	return cosy_callees[__NR_close](&regs);
 }
 
 /*
  * Make a call that must not wait. Return its result, or -EAGAIN if the process has to make it.
  */
-static noinline s64 cosy_ring_nowait(u32 nr, const struct pt_regs *regs)
+static noinline s64 cosy_ring_nowait(u32 nr, const u64 *args)
 {
-	const u64 args[] = { regs->di, regs->si, regs->dx, regs->r10, regs->r8, regs->r9 };
-
 	switch (nr) {
 	case __NR_read:
 	case __NR_pread64:
-		return cosy_ring_read(regs, nr == __NR_read);
+		return cosy_ring_read(args, nr == __NR_read);
 	case __NR_close:
-		return cosy_ring_close(regs);
+		return cosy_ring_close(args);
 	default:
 		return cosy_nowait_call(nr, args);
 	}
@@ -366,13 +387,35 @@ static enum cosy_wait_end cosy_ring_not_made(u32 nr)
 		       COSY_WAIT_GIVEN : COSY_WAIT_ALONE;
 }
 
-/* Make a call that must not wait. Returns as cosy_ring_any_call(). */
-static __always_inline enum cosy_wait_end
-cosy_ring_nowait_call(u32 nr, const struct pt_regs *regs, s64 *result, u32 *sent)
+/* Make a call of a watched thread that must not wait. Returns as cosy_ring_any_call(). */
+static enum cosy_wait_end cosy_ring_nowait_watched(u32 nr, const struct pt_regs *regs, s64 *result)
 {
-	*sent = 0;
-	*result = cosy_ring_nowait(nr, regs);
+	const u64 args[] = { regs->di, regs->si, regs->dx, regs->r10, regs->r8, regs->r9 };
+
+	*result = cosy_ring_nowait(nr, args);
 	return *result == -EAGAIN ? cosy_ring_not_made(nr) : COSY_WAIT_MADE;
+}
+
+/* The same for a thread that is not watched. @regs: set to the arguments unless it was made. */
+static __always_inline enum cosy_wait_end
+cosy_ring_nowait_call(u32 nr, const struct cosy_ring_entry *entry, struct pt_regs *regs,
+		      s64 *result, u32 *sent)
+{
+	const u64 args[] = { READ_ONCE(entry->args[0]), READ_ONCE(entry->args[1]),
+			     READ_ONCE(entry->args[2]), READ_ONCE(entry->args[3]),
+			     READ_ONCE(entry->args[4]), READ_ONCE(entry->args[5]) };
+
+	*result = cosy_ring_nowait(nr, args);
+	if (likely(*result != -EAGAIN))
+		return COSY_WAIT_MADE;
+	*sent = 0;
+	regs->di = args[0];
+	regs->si = args[1];
+	regs->dx = args[2];
+	regs->r10 = args[3];
+	regs->r8 = args[4];
+	regs->r9 = args[5];
+	return cosy_ring_not_made(nr);
 }
 
 /* Return how a send has ended, if it may be linked. */
@@ -436,7 +479,8 @@ cosy_ring_send(struct cosy_ring *ring, const struct cosy_ring_entry *entry, u64 
 	socket = cosy_socket_of(fd.file);
 	if (likely(socket)) {
 		*result = cosy_transfer_now(socket, args.buffer, args.size, args.flags, false);
-		if (likely(*result == args.size)) {
+		/* In memory already, so that the size is not saved during the call. */
+		if (likely(*result == regs->dx)) {
 			end = flags & COSY_RING_LINKED ? COSY_WAIT_LINKED_SENT : COSY_WAIT_MADE;
 		} else {
 			cosy_ring_no_address(regs);
@@ -474,33 +518,24 @@ static noinline enum cosy_wait_end cosy_ring_any_call(struct cosy_ring *ring, u3
 		return cosy_ring_any_send(ring, nr, READ_ONCE(entry->flags), op, regs, result,
 					  sent);
 	case COSY_RING_NOWAIT:
-		return cosy_ring_nowait_call(nr, regs, result, sent);
+		return cosy_ring_nowait_watched(nr, regs, result);
 	default:
 		*result = cosy_ring_callees[nr](regs);
 		return COSY_WAIT_MADE;
 	}
 }
 
-/* The same for a call that is not COSY_RING_PLAIN. The usual calls are made here. */
+/* The same for a call that may wait, if it is not watched. The usual calls are made here. */
 static __always_inline enum cosy_wait_end
 cosy_ring_call(struct cosy_ring *ring, u32 nr, u64 op, const struct cosy_ring_entry *entry,
 	       struct pt_regs *regs, bool watched, s64 *result, u32 *sent)
 {
-	const u8 kind = cosy_ring_kinds[nr];
-
-	if (likely(!watched)) {
-		if (likely(kind == COSY_RING_SEND))
-			return cosy_ring_send(ring, entry, op, regs, result, sent);
-		if (kind && kind < COSY_RING_SEND) {
-			cosy_ring_args(regs, entry, kind - COSY_RING_PLAIN);
-			*result = cosy_ring_callees[nr](regs);
-			return COSY_WAIT_MADE;
-		}
-		if (kind == COSY_RING_NOWAIT) {
-			cosy_ring_args(regs, entry, 6);
-			return cosy_ring_nowait_call(nr, regs, result, sent);
-		}
-	}
+	if (likely(nr == __NR_sendto) && likely(!watched))
+		return cosy_ring_send(ring, entry, op, regs, result, sent);
+	/* As in cosy_ring_plain_calls(). */
+	regs->orig_ax = nr;
+	if (likely(!watched) && cosy_ring_kinds[nr] == COSY_RING_NOWAIT)
+		return cosy_ring_nowait_call(nr, entry, regs, result, sent);
 	return cosy_ring_any_call(ring, nr, op, entry, regs, watched, result, sent);
 }
 
@@ -530,17 +565,6 @@ static noinline bool cosy_ring_give_call(struct cosy_ring *ring, struct cosy_rin
 	return true;
 }
 
-/* A call with too few arguments, or none, must not get what is on the stack. */
-static __always_inline void cosy_ring_no_args(struct pt_regs *regs)
-{
-	regs->di = 0;
-	regs->si = 0;
-	regs->dx = 0;
-	regs->r10 = 0;
-	regs->r8 = 0;
-	regs->r9 = 0;
-}
-
 /*
  * Execute an entry that is no call, or that is given back. Return false if it is a close, which
  * must not overtake a call that was given back: later calls may be for the same descriptor.
@@ -565,6 +589,73 @@ static __always_inline u32 cosy_ring_stop(const struct cosy_ring *ring,
 		       head + min(tail - head, run->end - ring->done_tail) : head;
 }
 
+/* Return true if a system call makes a call, which never waits. @nr: below COSY_RING_CALLS. */
+static __always_inline bool cosy_ring_is_plain(u32 nr)
+{
+	return cosy_ring_kinds[nr] < COSY_RING_SEND;
+}
+
+/*
+ * Make calls that never wait, as long as they are next to each other and the thread is not watched:
+ * from @head, for @op and with the number @nr, to @stop at most. Return the place of the first that
+ * was not made. Sets @goes_on to false if the thread has to leave.
+ */
+static noinline u32 cosy_ring_plain_calls(struct cosy_ring *ring, struct cosy_ring_run *run,
+					  u32 head, u32 stop, u32 nr, u64 op, bool *goes_on)
+{
+	const u32 size = ring->mask + 1, place = head & ring->mask;
+	const u32 done_place = ring->done_tail & ring->mask;
+	/* No index is masked below: @n ends where an array does. */
+	const u32 n = min3(stop - head, size - place, size - done_place);
+	const struct cosy_ring_entry *const begin = &ring->calls[place];
+	struct cosy_ring_done *const first = &ring->done[done_place];
+	const struct cosy_ring_entry *entry = begin;
+	struct cosy_ring_done *done = first;
+	cosy_self *self = current_thread_info();
+	struct pt_regs regs __uninitialized;
+	unsigned int nargs;
+	s64 result;
+
+	cosy_ring_no_args(&regs);
+	for (;;) {
+		/* cosy_call_by_number() and cosy_call_cleared() read the number from here. */
+		regs.orig_ax = nr;
+		nargs = cosy_ring_kinds[nr] - COSY_RING_PLAIN;
+		if (nargs)
+			cosy_ring_args(&regs, entry, nargs);
+		cosy_ring_trace_start(ring, op);
+		cosy_history_clear();
+		result = cosy_ring_callees[nr](&regs);
+		if (unlikely(result < 0) && cosy_call_restarts(result)) {
+			*goes_on = false;
+			break;
+		}
+		entry++;
+		if (likely(op))
+			cosy_ring_write_done(ring, done++, op, result);
+		else
+			run->quiet++;
+		cosy_env_called(self);
+		if (unlikely(cosy_env_leave(self))) {
+			*goes_on = false;
+			break;
+		}
+		if (entry == begin + n)
+			break;
+		nr = READ_ONCE(entry->nr);
+		if (unlikely(nr >= COSY_RING_CALLS))
+			break;
+		/* This limits the index also on a mispredicted path. */
+		nr &= COSY_RING_CALLS - 1;
+		if (!cosy_ring_is_plain(nr) || cosy_ring_is_watched(self))
+			break;
+		op = READ_ONCE(entry->op);
+		cosy_ring_trace_submit(ring, op, nr);
+	}
+	ring->done_tail += done - first;
+	return head + (entry - begin);
+}
+
 /*
  * Execute calls up to @tail, until @run has no room. Return false if the thread has to leave: for
  * other work, or because a call was given back after which others have to come.
@@ -577,11 +668,9 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 	const struct cosy_ring_entry *entry;
 	const u32 begin = ring->calls_head;
 	u32 head = begin, stop, nr, sent;
-	/* Calls with smaller numbers are made without a check: all, until one was given back. */
-	u32 made = COSY_RING_CALLS;
 	enum cosy_wait_end end;
 	bool goes_on = true, watched;
-	s64 result, ended;
+	s64 result;
 	u64 op;
 
 	/* Entries that do not complete take no room, so limit them, too. */
@@ -590,48 +679,50 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 	stop = cosy_ring_stop(ring, run, head, tail);
 	cosy_ring_no_args(&regs);
 	do {
-		entry = &ring->calls[head & ring->mask];
+		entry = &ring->calls[head++ & ring->mask];
 		nr = READ_ONCE(entry->nr);
 		op = READ_ONCE(entry->op);
 		cosy_ring_trace_submit(ring, op, nr);
-		/* It must not close the file of a call that was given back and is not made yet. */
-		if (unlikely(nr >= made) && (nr >= COSY_RING_CALLS || cosy_call_closes(nr))) {
-			goes_on = cosy_ring_other_call(ring, run, entry, nr, op);
-			if (run->given)
-				made = 0;
-			if (goes_on)
-				continue;
-			head++;
-			break;
-		}
-		/* This limits the index also on a mispredicted path. */
-		nr &= COSY_RING_CALLS - 1;
-		/* cosy_call_by_number() and cosy_call_cleared() read the number from here. */
-		regs.orig_ax = nr;
-		cosy_ring_trace_start(ring, op);
-		cosy_history_clear();
 		watched = cosy_ring_is_watched(self);
-		if (likely(!watched) && cosy_ring_kinds[nr] == COSY_RING_PLAIN) {
-			result = cosy_ring_callees[nr](&regs);
-		} else {
-			end = cosy_ring_call(ring, nr, op, entry, &regs, watched, &ended, &sent);
-			if (unlikely(end > COSY_WAIT_LINKED_SENT)) {
-				if (!cosy_ring_give_call(ring, run, end, nr, sent, ended, op,
-							 &regs, &goes_on))
-					break;
-				if (run->given)
-					made = 0;
+		if (unlikely(nr != __NR_sendto) || unlikely(watched)) {
+			/* It must not close the file of a call that was given back. */
+			if (unlikely(nr >= COSY_RING_CALLS) ||
+			    (unlikely(run->given) && cosy_call_closes(nr))) {
+				goes_on = cosy_ring_other_call(ring, run, entry, nr, op);
 				if (goes_on)
 					continue;
-				head++;
 				break;
 			}
-			result = ended;
-			if (unlikely(end == COSY_WAIT_LINKED_SENT))
-				op = 0;
+			/* This limits the index also on a mispredicted path. */
+			nr &= COSY_RING_CALLS - 1;
+			if (likely(!watched) && cosy_ring_is_plain(nr)) {
+				/* After a call that was given back, each has to be checked. */
+				head = cosy_ring_plain_calls(ring, run, head - 1,
+							     run->given ? head : stop, nr,
+							     op, &goes_on);
+				if (goes_on)
+					continue;
+				break;
+			}
 		}
+		cosy_ring_trace_start(ring, op);
+		cosy_history_clear();
+		end = cosy_ring_call(ring, nr, op, entry, &regs, watched, &result, &sent);
+		if (unlikely(end > COSY_WAIT_LINKED_SENT)) {
+			if (!cosy_ring_give_call(ring, run, end, nr, sent, result, op, &regs,
+						 &goes_on)) {
+				head--;
+				break;
+			}
+			if (goes_on)
+				continue;
+			break;
+		}
+		if (unlikely(end == COSY_WAIT_LINKED_SENT))
+			op = 0;
 		if (unlikely(result < 0) && cosy_call_restarts(result)) {
 			goes_on = false;
+			head--;
 			break;
 		}
 		if (likely(op))
@@ -641,10 +732,9 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 		cosy_env_called(self);
 		if (unlikely(cosy_env_leave(self))) {
 			goes_on = false;
-			head++;
 			break;
 		}
-	} while (++head != stop ||
+	} while (head != stop ||
 		 (head != tail && (stop = cosy_ring_stop(ring, run, head, tail)) != head));
 	run->calls += head - begin;
 	WRITE_ONCE(ring->calls_head, head);

@@ -122,6 +122,56 @@ static void calls(void)
 	ring_destroy(&ring);
 }
 
+/*
+ * Batches of calls that never wait, beside others, end at any place of the page. Each completes in order,
+ * with its own arguments, unless it has no operation.
+ */
+static void batches(void)
+{
+	unsigned int good = 0, quiet = 0;
+	long long result, offset = 0;
+	struct ring ring;
+	char bytes[64];
+	int sv[2], fd;
+
+	ring_create(&ring, 64);
+	socketpair(AF_UNIX, SOCK_STREAM, 0, sv);
+	fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+	for (unsigned int n = 1; n <= 60; n++) {
+		unsigned int expected = 0;
+
+		for (unsigned int i = 1; i <= n; i++) {
+			const uint64_t op = i % 9 ? i : 0;
+
+			expected += !!op;
+			if (i % 3 == 0)
+				ring_call(&ring, op, SYS_lseek, (unsigned int)fd, 1, SEEK_CUR, 0);
+			else if (i % 11 == 0)
+				ring_call(&ring, op, SYS_sendto, (unsigned int)sv[0], (uintptr_t)"x", 1, 0);
+			else
+				ring_call(&ring, op, i % 2 ? SYS_getpid : SYS_getppid, 0, 0, 0, 0);
+		}
+		check(ring_execute(&ring) == (int)expected, "%u of %u calls complete", expected, n);
+		for (unsigned int i = 1; i <= n; i++) {
+			const long long moved = i % 3 == 0 ? ++offset : 0;
+
+			if (i % 9 == 0) {
+				quiet++;
+				continue;
+			}
+			good += ring_collect(&ring, &result) == i &&
+				result == (moved ?: i % 11 == 0 ? 1 : i % 2 ? getpid() : getppid());
+		}
+		recv(sv[1], bytes, sizeof(bytes), MSG_DONTWAIT);
+	}
+	check(good + quiet == 60 * 61 / 2, "each call of a batch has its result: %u and %u", good, quiet);
+	check(lseek(fd, 0, SEEK_CUR) == offset, "calls without an operation are made once, too");
+	close(fd);
+	close(sv[0]);
+	close(sv[1]);
+	ring_destroy(&ring);
+}
+
 static void receiving(void)
 {
 	unsigned int at_once = 0, waited = 0;
@@ -591,6 +641,7 @@ int main(void)
 		return 1;
 	creating();
 	calls();
+	batches();
 	receiving();
 	given_back();
 	cancelling();
