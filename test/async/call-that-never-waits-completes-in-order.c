@@ -64,6 +64,54 @@ static void batches(void)
 	memset(ops, 0, sizeof(ops));
 }
 
+static unsigned int order_of[64];
+
+/* Called in order, also if the callback of an earlier one waits. */
+static void wait_in_callback(struct cosy_async *op)
+{
+	const unsigned int i = (unsigned int)(op - ops);
+
+	EQUAL(op->result, getpid());
+	order_of[called++] = i;
+	if (i % 5 == 2)
+		CHECK(cosy_wait(loop, 0, NULL) >= 0);
+	if (i % 7 == 3)
+		CHECK(cosy_wait(loop, 1, NULL) >= 0);
+}
+
+/* Batches end at any place of a small page. Some operations have no callback. */
+static void small_page(void)
+{
+	const struct cosy_loop_options options = { .size = sizeof(options), .entries = 64 };
+	struct cosy_loop *usual = loop;
+
+	EQUAL(cosy_loop_create(&loop, &options), 0);
+	for (unsigned int round = 0; round < 200; round++) {
+		const unsigned int n = 1 + round * 23 % 64;
+		unsigned int callbacks = 0;
+
+		called = 0;
+		for (unsigned int i = 0; i < n; i++) {
+			ops[i] = (struct cosy_async){
+				.done = i % 3 == round % 3 ? NULL : wait_in_callback,
+			};
+			callbacks += ops[i].done != NULL;
+			EQUAL(cosy_async_getpid(loop, &ops[i]), 0);
+		}
+		EQUAL(cosy_loop_run(loop), 0);
+		EQUAL(called, callbacks);
+		for (unsigned int i = 0; i < n; i++) {
+			CHECK(!cosy_async_pending(&ops[i]));
+			EQUAL(ops[i].result, getpid());
+		}
+		for (unsigned int i = 1; i < called; i++)
+			CHECK(order_of[i] > order_of[i - 1]);
+	}
+	EQUAL(cosy_loop_destroy(loop), 0);
+	loop = usual;
+	memset(ops, 0, sizeof(ops));
+}
+
 /* More operations than the page has entries, if entries without an operation were not freed. */
 static void silent(void)
 {
@@ -255,6 +303,7 @@ int main(void)
 {
 	loop = make_loop();
 	batches();
+	small_page();
 	silent();
 	full();
 	order(false);

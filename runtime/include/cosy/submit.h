@@ -122,16 +122,30 @@ static inline bool cosy_submit_is_known(const struct cosy_submit *s, uint32_t fd
 	return __builtin_expect(!s->known, 1) || cosy_submit_has_noted(s->known, fd, s->member);
 }
 
+/** cosy_submit_owner() - get the index in @busy of the thread that may use a ring */
+static inline uint32_t cosy_submit_owner(const struct cosy_submit *s)
+{
+	return __atomic_load_n(&s->owner, __ATOMIC_RELAXED);
+}
+
+/** cosy_submit_end_as() - end what cosy_submit_begin_as() has begun */
+static inline void cosy_submit_end_as(struct cosy_submit *s, uint32_t owner)
+{
+	__atomic_store_n(&s->busy[owner], 0, __ATOMIC_RELEASE);
+}
+
 /** cosy_submit_end() - end what cosy_submit_begin() has begun */
 static inline void cosy_submit_end(struct cosy_submit *s)
 {
-	__atomic_store_n(&s->busy[s->owner], 0, __ATOMIC_RELEASE);
+	cosy_submit_end_as(s, s->owner);
 }
 
-/** cosy_submit_begin() - begin to use a ring; false if the calling thread must not */
-static inline bool cosy_submit_begin(struct cosy_submit *s)
+/**
+ * cosy_submit_begin_as() - begin to use a ring; false if the calling thread must not
+ * @owner: cosy_submit_owner(), which does not change until the use ends
+ */
+static inline bool cosy_submit_begin_as(struct cosy_submit *s, uint32_t owner)
 {
-	const uint32_t owner = __atomic_load_n(&s->owner, __ATOMIC_RELAXED);
 	const void *self = cosy_submit_self();
 
 	if (__builtin_expect(!cosy_submit_is_of(s, self), 0))
@@ -142,11 +156,17 @@ static inline bool cosy_submit_begin(struct cosy_submit *s)
 	/* Only this thread gives the ring to itself, so @owner has not changed if it still has it. */
 	if (__builtin_expect(cosy_submit_is_of(s, self), 1))
 		return true;
-	__atomic_store_n(&s->busy[owner], 0, __ATOMIC_RELEASE);
+	cosy_submit_end_as(s, owner);
 	return false;
 }
 
-/** cosy_submit_begin_op() - the same, to submit an operation; also false if it cannot be */
+/** cosy_submit_begin() - the same without @owner */
+static inline bool cosy_submit_begin(struct cosy_submit *s)
+{
+	return cosy_submit_begin_as(s, cosy_submit_owner(s));
+}
+
+/** cosy_submit_begin_op() - the same to submit an operation; also false if it cannot be */
 static inline bool cosy_submit_begin_op(struct cosy_submit *s, const struct cosy_async *op)
 {
 	if (!cosy_submit_begin(s))
@@ -155,6 +175,24 @@ static inline bool cosy_submit_begin_op(struct cosy_submit *s, const struct cosy
 	    __builtin_expect(op->state != 1, 1))
 		return true;
 	cosy_submit_end(s);
+	return false;
+}
+
+/** cosy_submit_take() - cosy_submit_begin_as() and take a place for an operation; also false if it cannot be */
+static inline bool cosy_submit_take(struct cosy_submit *s, const struct cosy_async *op,
+				    uint32_t owner)
+{
+	bool taken;
+
+	if (!cosy_submit_begin_as(s, owner))
+		return false;
+	/* Compilers do not make one instruction of taking the place and testing whether there was one. */
+	__asm__ volatile("decl %1" : "=@ccns"(taken), "+m"(s->room));
+	if (__builtin_expect(taken, 1) && __builtin_expect(op != NULL, 1) &&
+	    __builtin_expect(op->state != 1, 1))
+		return true;
+	s->room++;
+	cosy_submit_end_as(s, owner);
 	return false;
 }
 
@@ -199,6 +237,15 @@ cosy_submit_write(struct cosy_submit *s, struct cosy_submit_entry *entry, struct
 	s->room--;
 }
 
+/** cosy_submit_fill_call() - add a call with @n arguments, whose place is taken, to the ring */
+__attribute__((always_inline)) static inline void
+cosy_submit_fill_call(struct cosy_submit *s, struct cosy_async *op, uint32_t nr, unsigned int n,
+		      uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)
+{
+	cosy_submit_fill(&s->calls[s->calls_tail++ & s->mask], op, COSY_SUBMIT_RING, nr, n, a0, a1,
+			 a2, a3, a4, a5);
+}
+
 /** cosy_submit_add_call() - add a call with @n arguments to the ring, whose use has begun */
 __attribute__((always_inline)) static inline void
 cosy_submit_add_call(struct cosy_submit *s, struct cosy_async *op, uint32_t nr, unsigned int n,
@@ -206,8 +253,18 @@ cosy_submit_add_call(struct cosy_submit *s, struct cosy_async *op, uint32_t nr, 
 {
 	if (!op)
 		s->quiet++;
-	cosy_submit_write(s, &s->calls[s->calls_tail++ & s->mask], op, COSY_SUBMIT_RING, nr, n, a0,
-			  a1, a2, a3, a4, a5);
+	cosy_submit_fill_call(s, op, nr, n, a0, a1, a2, a3, a4, a5);
+	s->room--;
+}
+
+/** cosy_submit_fill_receive() - add a recvfrom() without an address, whose place is taken, to the ring */
+__attribute__((always_inline)) static inline void
+cosy_submit_fill_receive(struct cosy_submit *s, struct cosy_async *op, uint32_t fd, uint64_t buffer,
+			 uint64_t size, uint64_t flags)
+{
+	cosy_submit_fill(&s->receives[s->receives_tail++ & s->mask], op,
+			 COSY_SUBMIT_RING | COSY_SUBMIT_RECEIVE | fd, 45 /* recvfrom */, 5, fd,
+			 buffer, size, flags, 0, 0);
 }
 
 /** cosy_submit_add_receive() - add a recvfrom() without an address to the ring */
@@ -215,9 +272,8 @@ __attribute__((always_inline)) static inline void
 cosy_submit_add_receive(struct cosy_submit *s, struct cosy_async *op, uint32_t fd, uint64_t buffer,
 			uint64_t size, uint64_t flags)
 {
-	cosy_submit_write(s, &s->receives[s->receives_tail++ & s->mask], op,
-			  COSY_SUBMIT_RING | COSY_SUBMIT_RECEIVE | fd, 45 /* recvfrom */, 5, fd,
-			  buffer, size, flags, 0, 0);
+	cosy_submit_fill_receive(s, op, fd, buffer, size, flags);
+	s->room--;
 }
 
 /** cosy_submit_call() - cosy_async_call() for a call with @n arguments that does not wait */
@@ -227,11 +283,12 @@ static inline int cosy_submit_call(struct cosy_loop *loop, struct cosy_async *op
 {
 	/* The first member of every loop. */
 	struct cosy_submit *s = *(struct cosy_submit **)(void *)loop;
+	const uint32_t owner = cosy_submit_owner(s);
 
-	if (__builtin_expect(!cosy_submit_begin_op(s, op), 0))
+	if (__builtin_expect(!cosy_submit_take(s, op, owner), 0))
 		return cosy_async_call(loop, op, nr, a0, a1, a2, a3, a4, a5);
-	cosy_submit_add_call(s, op, nr, n, a0, a1, a2, a3, a4, a5);
-	cosy_submit_end(s);
+	cosy_submit_fill_call(s, op, nr, n, a0, a1, a2, a3, a4, a5);
+	cosy_submit_end_as(s, owner);
 	return 0;
 }
 
@@ -257,15 +314,16 @@ static inline int cosy_submit_send(struct cosy_loop *loop, struct cosy_async *op
 				   uint64_t length)
 {
 	struct cosy_submit *s = *(struct cosy_submit **)(void *)loop;
+	const uint32_t owner = cosy_submit_owner(s);
 
 	if (__builtin_expect((uint32_t)fd >= COSY_SUBMIT_MAX_FD || address ||
 			     (flags & COSY_SUBMIT_SEND_UNUSUAL) ||
 			     !cosy_submit_is_known(s, (uint32_t)fd) ||
-			     !cosy_submit_begin_op(s, op), 0))
+			     !cosy_submit_take(s, op, owner), 0))
 		return cosy_async_call(loop, op, 44 /* sendto */, fd, buffer, size, flags, address,
 				       length);
-	cosy_submit_add_call(s, op, 44, 5, fd, buffer, size, flags, 0, 0);
-	cosy_submit_end(s);
+	cosy_submit_fill_call(s, op, 44, 5, fd, buffer, size, flags, 0, 0);
+	cosy_submit_end_as(s, owner);
 	return 0;
 }
 
@@ -275,15 +333,16 @@ static inline int cosy_submit_receive(struct cosy_loop *loop, struct cosy_async 
 				      uint64_t address, uint64_t length)
 {
 	struct cosy_submit *s = *(struct cosy_submit **)(void *)loop;
+	const uint32_t owner = cosy_submit_owner(s);
 
 	if (__builtin_expect((uint32_t)fd >= COSY_SUBMIT_MAX_FD || !size || address ||
 			     (flags & COSY_SUBMIT_RECEIVE_UNUSUAL) ||
 			     !cosy_submit_is_known(s, (uint32_t)fd) ||
-			     !cosy_submit_begin_op(s, op), 0))
+			     !cosy_submit_take(s, op, owner), 0))
 		return cosy_async_call(loop, op, 45 /* recvfrom */, fd, buffer, size, flags, address,
 				       length);
-	cosy_submit_add_receive(s, op, (uint32_t)fd, buffer, size, flags);
-	cosy_submit_end(s);
+	cosy_submit_fill_receive(s, op, (uint32_t)fd, buffer, size, flags);
+	cosy_submit_end_as(s, owner);
 	return 0;
 }
 

@@ -1186,13 +1186,16 @@ static COSY_ALWAYS_INLINE uint64_t enter_to_wait(struct cosy_loop *loop, unsigne
 static COSY_ALWAYS_INLINE unsigned int complete_plain(struct cosy_loop *loop, unsigned int max)
 {
 	struct cosy_ring *ring = &loop->ring;
-	const struct cosy_ring_done *const all = ring->done;
-	const uint32_t head = ring->done_head, n = cosy_index_load(&ring->page->done_tail) - head;
-	const uint32_t end = head + (n < max ? n : max), mask = loop->page.mask;
-	uint32_t i;
+	const uint32_t head = ring->done_head, place = head & loop->page.mask;
+	const struct cosy_ring_done *const begin = &ring->done[place], *done = begin, *end;
+	uint32_t n = cosy_index_load(&ring->page->done_tail) - head;
 
-	for (i = head; i != end; i++) {
-		const struct cosy_ring_done *done = &all[i & mask];
+	if (n > max)
+		n = max;
+	/* Up to the end of the array: so no index has to be masked. */
+	if (n > loop->page.mask + 1 - place)
+		n = loop->page.mask + 1 - place;
+	for (end = begin + n; done != end; done++) {
 		struct cosy_async *op = op_of(done->op);
 
 		if (COSY_UNLIKELY(!op) || op->done || COSY_UNLIKELY(op->slot & COSY_RING_MARKS))
@@ -1200,9 +1203,10 @@ static COSY_ALWAYS_INLINE unsigned int complete_plain(struct cosy_loop *loop, un
 		op->result = done->result;
 		cosy_op_complete(op);
 	}
-	ring->done_head = i;
-	ring->submit->room += (int32_t)(i - head);
-	return i - head;
+	n = (uint32_t)(done - begin);
+	ring->done_head = head + n;
+	ring->submit->room += (int32_t)n;
+	return n;
 }
 
 /*
