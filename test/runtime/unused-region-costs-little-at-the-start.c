@@ -15,8 +15,9 @@
 
 // RUN: %root/scripts/vm/run --icount -- sh -c 'cp -r %t /tmp/start && cd /tmp/start && for by in native auto native auto native auto; do COSY_EXECUTOR=$by setarch -R %build/bench/unmodified-measure -n 21 -a PATH=plain -b PATH=region few || exit; done' >%t/figures
 // The linker's placement of libcosy's code determines how many of its pages are mapped: up to
-// 8,000. A timer tick takes 12,000, so the least difference of three counts.
-// RUN: awk '{ by = NR % 2; print "clang:", $1, "region:", $2; if (!$1) exit 1; if (!(by in least) || $2 - $1 < least[by]) least[by] = $2 - $1 } END { exit !(NR == 6 && least[1] <= 28000 && least[0] <= 44000) }' %t/figures
+// 8,000. A timer tick takes 12,000, so the least difference of three counts. With the same programs it was
+// 17,000 to 29,000 in five boots, by COSY_EXECUTOR=auto 37,000 to 42,000.
+// RUN: awk '{ by = NR % 2; print "clang:", $1, "region:", $2; if (!$1) exit 1; if (!(by in least) || $2 - $1 < least[by]) least[by] = $2 - $1 } END { exit !(NR == 6 && least[1] <= 33000 && least[0] <= 48000) }' %t/figures
 
 #include <fcntl.h>
 #include <stdio.h>
