@@ -129,6 +129,26 @@ static inline void disk_make_cold(const char *directory)
 	disk_mount(directory);
 }
 
+/*
+ * Wait until NBD_DO_IT has set the size, before which it sets the size of a block. A kernel that changes
+ * that while a file system is mounted complains.
+ */
+static inline void disk_wait_for_size(void)
+{
+	char size[32];
+	ssize_t n;
+	int fd;
+
+	do {
+		usleep(1000);
+		fd = open("/sys/block/nbd0/size", O_RDONLY | O_CLOEXEC);
+		n = read(fd, size, sizeof(size));
+		if (fd < 0 || n <= 0)
+			disk_die("/sys/block/nbd0/size");
+		close(fd);
+	} while (*size == '0');
+}
+
 /* Mount the file system of an image. */
 static inline void disk_begin(const char *image_name, const char *directory)
 {
@@ -159,6 +179,7 @@ static inline void disk_begin(const char *image_name, const char *directory)
 	close(sv[0]);
 	close(image);
 	close(device);
+	disk_wait_for_size();
 	disk_mount(directory);
 }
 
