@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <linux/fs.h>
 #include <linux/nbd.h>
 
 #define DISK_DEVICE	"/dev/nbd0"
@@ -113,12 +115,8 @@ static inline void disk_serve(int socket, int image)
 
 static inline void disk_mount(const char *directory)
 {
-	/* It has its size when the server runs. */
-	while (mount(DISK_DEVICE, directory, "ext4", MS_NOATIME, NULL)) {
-		if (errno != EINVAL && errno != EIO)
-			disk_die("mount");
-		usleep(1000);
-	}
+	if (mount(DISK_DEVICE, directory, "ext4", MS_NOATIME, NULL))
+		disk_die("mount");
 }
 
 /* Drop all cached files. The program has no file open there. */
@@ -129,31 +127,12 @@ static inline void disk_make_cold(const char *directory)
 	disk_mount(directory);
 }
 
-/*
- * Wait until NBD_DO_IT has set the size, before which it sets the size of a block. A kernel that changes
- * that while a file system is mounted complains.
- */
-static inline void disk_wait_for_size(void)
-{
-	char size[32];
-	ssize_t n;
-	int fd;
-
-	do {
-		usleep(1000);
-		fd = open("/sys/block/nbd0/size", O_RDONLY | O_CLOEXEC);
-		n = read(fd, size, sizeof(size));
-		if (fd < 0 || n <= 0)
-			disk_die("/sys/block/nbd0/size");
-		close(fd);
-	} while (*size == '0');
-}
-
 /* Mount the file system of an image. */
 static inline void disk_begin(const char *image_name, const char *directory)
 {
 	int device = open(DISK_DEVICE, O_RDWR | O_CLOEXEC), image, sv[2];
 	struct stat st;
+	uint64_t size;
 
 	disk = mmap(NULL, sizeof(*disk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	image = open(image_name, O_RDWR | O_CLOEXEC);
@@ -178,8 +157,13 @@ static inline void disk_begin(const char *image_name, const char *directory)
 	}
 	close(sv[0]);
 	close(image);
+	/* NBD_DO_IT sets the size of blocks, and then this. A kernel that mounts in between complains. */
+	do {
+		usleep(1000);
+		if (ioctl(device, BLKGETSIZE64, &size))
+			disk_die("the size of the block device");
+	} while (!size);
 	close(device);
-	disk_wait_for_size();
 	disk_mount(directory);
 }
 
