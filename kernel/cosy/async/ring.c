@@ -525,14 +525,17 @@ static noinline enum cosy_wait_end cosy_ring_any_call(struct cosy_ring *ring, u3
 	}
 }
 
-/* The same for a call that may wait, if it is not watched. The usual calls are made here. */
+/*
+ * The same. The usual calls of a thread that is not watched are made here. Its calls that never
+ * wait do not come here: cosy_ring_plain_calls() makes them.
+ */
 static __always_inline enum cosy_wait_end
 cosy_ring_call(struct cosy_ring *ring, u32 nr, u64 op, const struct cosy_ring_entry *entry,
 	       struct pt_regs *regs, bool watched, s64 *result, u32 *sent)
 {
 	if (likely(nr == __NR_sendto) && likely(!watched))
 		return cosy_ring_send(ring, entry, op, regs, result, sent);
-	/* As in cosy_ring_plain_calls(). */
+	/* cosy_call_by_number() and cosy_call_cleared() read the number from here. */
 	regs->orig_ax = nr;
 	if (likely(!watched) && cosy_ring_kinds[nr] == COSY_RING_NOWAIT)
 		return cosy_ring_nowait_call(nr, entry, regs, result, sent);
