@@ -29,6 +29,7 @@
 #include "compat/compat.h"
 #include "fast/calls.h"
 #include "fast/fast.h"
+#include "fast/io.h"
 #include "kernel/internals.h"
 
 /*
@@ -206,8 +207,10 @@ static long cosy_file_try(struct cosy_coroutine *co, struct pt_regs *regs,
 	if (co->interrupted || co->cancelled)
 		return -ECANCELED;
 	if (!cosy_target_transfers(&parked->target, file, receives)) {
-		co->user = true;
-		return COSY_PARKED;
+		/* What is cached of a file on a disk need not wait. */
+		result = receives ? cosy_read_cached_here(file, regs->si, regs->dx) : -EAGAIN;
+		co->user = result == -EAGAIN;
+		return co->user ? COSY_PARKED : result;
 	}
 	if (!(file->f_mode & (receives ? FMODE_READ : FMODE_WRITE)))
 		return -EBADF;
@@ -656,7 +659,8 @@ static bool cosy_fd_is_used(const struct cosy_loop *loop, unsigned int fd)
 static bool cosy_may_close(const struct cosy_loop *loop, unsigned int fd)
 {
 	struct cosy_fd found = cosy_fd_get(fd);
-	bool may = found.file && cosy_target_may_close(found.file) &&
+	bool may = found.file &&
+		   (cosy_target_may_close(found.file) || cosy_closes_at_once(found.file)) &&
 		   !cosy_fd_is_used(loop, fd);
 
 	cosy_fd_put(found);

@@ -105,15 +105,24 @@ static void calls_that_do_not_wait(void)
 	frame[BUF] = (uintptr_t)buffer;
 }
 
-/* A lseek that is joined with a read of a file: the read may wait for a disk, so the process makes it. */
+/*
+ * A lseek that is joined with a read of a file. What is cached is read at once. Otherwise the read may wait for a
+ * disk, so the process makes it. The file of a memfd has no lock of its position, so the module does not read it.
+ */
 static void joined_calls(void)
 {
 	__u64 both = LOAD_FOR_LOOPS(
 		OP(SYS, .dst = ROUNDS, .width = 3, .imm = SYS_lseek, .c = COSY_HINT_JOIN), ARG(FD), ARGI(1),
 		ARGI(SEEK_SET), SYS(GOT, SYS_read, 3), ARG(FD), ARG(BUF), ARG(SIZE), EXIT(0));
-	int file = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+	int cached = open("/tmp", O_TMPFILE | O_RDWR, 0600), file = memfd_create("cosy", MFD_CLOEXEC);
 
-	check(write(file, "abc", 3) == 3, "a file is made");
+	check(write(cached, "abc", 3) == 3 && write(file, "abc", 3) == 3, "files are made");
+	frame[FD] = (__u64)cached;
+	start(&loop, 5, both, frame, 0, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 5 && entry_result(&loop, 5) == 0 &&
+	      frame[ROUNDS] == 1 && frame[GOT] == 1 && buffer[0] == 'b' &&
+	      lseek(cached, 0, SEEK_CUR) == 2, "the lseek is made, and what is cached is read");
+	close(cached);
 	frame[FD] = (__u64)file;
 	start(&loop, 5, both, frame, 0, 0);
 	check(go(&loop, 1) == 1 && collect(&loop) == 5 && is_left(&loop, 5, COSY_STEP, 4) &&

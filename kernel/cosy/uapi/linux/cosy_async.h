@@ -134,11 +134,13 @@ struct cosy_async_entry {
  * EPIPE, with RESULT: the entering thread has the signal, and may not be the program's.
  *
  * A recvfrom or recvmsg with MSG_WAITALL, a read or write of a file that is neither a socket nor
- * a pipe, unless it reads an eventfd, and a call that would wait for a file for which entries
- * cannot wait, leave with STEP: the submitter makes the call. So does close, unless it is of a
- * socket for which entries can wait and that does not linger (SO_LINGER), of a pipe or of an
- * eventfd, for which no operation of the submitter waits. Then the calls of compounds of the loop
- * that wait for the descriptor fail with ECANCELED, before it is closed.
+ * a pipe, unless it reads an eventfd or what is cached of a file on a local disk or on tmpfs, and a
+ * call that would wait for a file for which entries cannot wait, leave with STEP: the submitter
+ * makes the call. So does close, unless it is of a socket for which entries can wait and that does
+ * not linger (SO_LINGER), of a pipe, of an eventfd, or of a file or directory on a local disk or on
+ * tmpfs that was not opened for writing, for which no operation of the submitter waits. Then the
+ * calls of compounds of the loop that wait for the descriptor fail with ECANCELED, before it is
+ * closed.
  */
 #define COSY_ENTRY_COMPOUND	COSY_ENTRY_SPECIAL
 
