@@ -10,6 +10,14 @@
 // MANY: where-it-is-faster.c:{{[0-9]+}}: executor=native runs={{[0-9]+}} {{.*}}verdict=loses at-once=8{{$}}
 // RUN: %vm env COSY_EXECUTOR=auto COSY_STATS=1 %t one 2>&1 | %FileCheck --check-prefix=ONE %s
 // ONE: where-it-is-faster.c:{{[0-9]+}}: executor=kernel runs={{[0-9]+}} {{.*}}verdict=gains at-once=1{{$}}
+// A compound that does not wait again and again gains nothing: it is tried again in one of 256 runs.
+// RUN: %vm env COSY_EXECUTOR=auto COSY_STATS=1 %t memory 2>&1 | %FileCheck --check-prefix=AUTO %s
+// AUTO: where-it-is-faster.c:{{[0-9]+}}: executor=native runs=100{{[01] .*}}entries={{[1-9][0-9]? .*}}verdict=loses at-once=1{{$}}
+// The module reads what is cached in memory, but leaves the compound for /dev/zero.
+// RUN: %vm env COSY_EXECUTOR=kernel COSY_STATS=1 %t memory 2>&1 | %FileCheck --check-prefix=MEMORY %s
+// MEMORY: where-it-is-faster.c:{{[0-9]+}}: executor=kernel runs=1000 syscalls=0 entries=1000{{$}}
+// RUN: %vm env COSY_EXECUTOR=kernel COSY_STATS=1 %t zero 2>&1 | %FileCheck --check-prefix=ZERO %s
+// ZERO: where-it-is-faster.c:{{[0-9]+}}: executor=kernel runs=1000 syscalls=0 entries=1000 steps=1000{{$}}
 #include "serving.h"
 
 #define N 8
@@ -77,6 +85,42 @@ static void many(void)
 		CHECK(attempts_for(100, N) >= 2ul * 100 * N);
 }
 
+COSY_ASYNC static int read_file(const char *name)
+{
+	char text[64];
+	ssize_t n;
+	int sum = 0, fd = open(name, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	for (int i = 0; i < 4 && (n = read(fd, text, sizeof(text))) > 0; i++)
+		sum += (int)n;
+	return close(fd) ? -errno : sum;
+}
+
+/* Read a file again and again, one function at a time. */
+static void read_often(const char *name, int size)
+{
+	for (int i = 0; i < 1000; i++) {
+		struct cosy_async op = { 0 };
+
+		EQUAL(COSY_SPAWN(loop, read_file(name), .op = &op), 0);
+		EQUAL(result_of(loop, &op), size);
+	}
+}
+
+static void read_memory(void)
+{
+	char name[] = "/tmp/cosy-XXXXXX", text[100] = { 0 };
+	int fd = mkstemp(name);
+
+	CHECK(fd >= 0);
+	EQUAL(write(fd, text, sizeof(text)), sizeof(text));
+	EQUAL(close(fd), 0);
+	read_often(name, sizeof(text));
+	EQUAL(unlink(name), 0);
+}
+
 int main(int argc, char **argv)
 {
 	struct cosy_async ops[N] = { 0 };
@@ -90,6 +134,10 @@ int main(int argc, char **argv)
 		one();
 	if (argc == 1 || !strcmp(argv[1], "many"))
 		many();
+	if (argc > 1 && !strcmp(argv[1], "memory"))
+		read_memory();
+	if (argc > 1 && !strcmp(argv[1], "zero"))
+		read_often("/dev/zero", 256);
 	/* Each change takes twice as many requests as the last one. */
 	if (argc == 1) {
 		one();

@@ -173,6 +173,7 @@ static int cosy_coroutine_enter(struct cosy_coroutine *co,
 	co->errno_addr = call->args[3];
 	co->left = false;
 	co->waits = false;
+	co->waited = 0;
 	co->interrupted = false;
 	co->cancelled |= !!(flags & COSY_COMPOUND_CANCELLED);
 	co->moves = flags & COSY_COMPOUND_MOVES;
@@ -256,6 +257,7 @@ static int cosy_coroutine_end(struct cosy_loop *loop, struct cosy_coroutine *co,
 static int cosy_coroutine_run(struct cosy_loop *loop, struct cosy_coroutine *co,
 			      struct cosy_state *st)
 {
+	struct cosy_async_entry *entry;
 	enum cosy_status status;
 
 	st->regs = co->regs;
@@ -281,8 +283,9 @@ static int cosy_coroutine_run(struct cosy_loop *loop, struct cosy_coroutine *co,
 						    co->raised ? COSY_RESULT : COSY_STEP);
 		}
 		trace_park(loop->id, co->parked.index, co->parked.call.args[0]);
-		WRITE_ONCE(loop->entries[co->parked.index].args[2],
-			   (u32)co->parked.call.args[0]);
+		entry = &loop->entries[co->parked.index];
+		WRITE_ONCE(entry->args[2], (u32)co->parked.call.args[0]);
+		WRITE_ONCE(entry->args[3], ++co->waited);
 		return 0;
 	}
 	switch (status) {

@@ -24,6 +24,7 @@ struct cosy_suspended_function;
  * @charged:	bytes charged
  * @sent:	bytes that the present call has sent before it had to wait
  * @pc:		where it continues
+ * @waited:	how often it has waited since its entry was submitted
  * @left:	the process has it, to make an up-call or a call
  * @waits:	its call has begun, and either would block or was interrupted
  * @counts:	its call is a read() or write() that passed its checks; accounted when it ends
@@ -45,6 +46,7 @@ struct cosy_coroutine {
 	u64 charged;
 	u64 sent;
 	u32 pc;
+	u32 waited;
 	bool left;
 	bool waits;
 	bool counts;

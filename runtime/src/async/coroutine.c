@@ -33,19 +33,21 @@
 #include "task.h"
 
 /*
- * The module leaves a compound for a call on a file for which it cannot wait. After LEFT_MAX such runs in a
- * row, the part runs natively. The same after LEFT_MAX calls of a user function in a row that became
- * up-calls, because an argument is not in a segment. After SKIPPED_MAX native runs, the module tries again.
+ * A compound gains if it waits again and again: then the thread that waits for the loop stays in the module. If
+ * it ends after one wait, or the module leaves it there for a call, the thread has to return as often as
+ * natively, and the entry costs more. After LOST_MAX such runs in a row, the part runs natively. The same after
+ * LOST_MAX calls of a user function in a row that became up-calls, because an argument is not in a segment.
+ * After SKIPPED_MAX native runs, the module tries again.
  */
-#define LEFT_MAX	4
+#define LOST_MAX	4
 #define SKIPPED_MAX	256
 
-/* Return true if the module would probably leave the compound again. */
-static bool is_left_often(struct cosy_reserved *reserved)
+/* Return true if a run of the compound would probably lose again. */
+static bool has_lost_often(struct cosy_reserved *reserved)
 {
 	uint16_t skipped;
 
-	if (__atomic_load_n(&reserved->left, __ATOMIC_RELAXED) < LEFT_MAX)
+	if (__atomic_load_n(&reserved->lost, __ATOMIC_RELAXED) < LOST_MAX)
 		return false;
 	/* Threads may count at the same time. A lost count does not matter. */
 	skipped = __atomic_load_n(&reserved->skipped, __ATOMIC_RELAXED);
@@ -54,15 +56,15 @@ static bool is_left_often(struct cosy_reserved *reserved)
 	return skipped < SKIPPED_MAX;
 }
 
-/* Note whether the module has left a compound for a call that it cannot make. */
-static void note_left(struct cosy_reserved *reserved, bool left)
+/* Note whether a run of a compound has lost. */
+static void note_run(struct cosy_reserved *reserved, bool lost)
 {
-	uint8_t before = __atomic_load_n(&reserved->left, __ATOMIC_RELAXED);
+	uint8_t before = __atomic_load_n(&reserved->lost, __ATOMIC_RELAXED);
 
-	if (!left)
-		__atomic_store_n(&reserved->left, 0, __ATOMIC_RELAXED);
-	else if (before < LEFT_MAX)
-		__atomic_store_n(&reserved->left, before + 1, __ATOMIC_RELAXED);
+	if (!lost)
+		__atomic_store_n(&reserved->lost, 0, __ATOMIC_RELAXED);
+	else if (before < LOST_MAX)
+		__atomic_store_n(&reserved->lost, before + 1, __ATOMIC_RELAXED);
 }
 
 /*
@@ -76,9 +78,26 @@ static bool functions_are_native(const struct cosy_region *region)
 }
 
 /*
+ * Return true if a part may run natively because that is faster. A part with user functions is measured in
+ * another way, and without a ring, native calls take the longer path of the loop's page.
+ */
+static bool has_choice(const struct cosy_loop *loop, const struct cosy_region *region,
+		       const struct cosy_reserved *reserved)
+{
+	return cosy_options().executor == COSY_EXECUTOR_AUTO && !region->nfunctions &&
+	       !loop->spreads && !(loop->ring.tried && !loop->ring.page) &&
+	       loop->module.usable && !__atomic_load_n(&reserved->waits, __ATOMIC_RELAXED);
+}
+
+static void set_opinion(struct cosy_reserved *reserved, enum cosy_opinion opinion)
+{
+	if (reserved->counts)
+		__atomic_store_n(&reserved->verdict.opinion, opinion, __ATOMIC_RELAXED);
+}
+
+/*
  * Return true if the functions of a loop are to run the part natively, because that is faster where
- * several are continued at once: see batches.h. A part with user functions is measured in another way,
- * and without a ring, native calls take the longer path of the loop's page.
+ * several are continued at once: see batches.h.
  */
 static bool is_faster_natively(struct cosy_loop *loop, const struct cosy_region *region,
 			       struct cosy_reserved *reserved)
@@ -86,19 +105,31 @@ static bool is_faster_natively(struct cosy_loop *loop, const struct cosy_region 
 	struct cosy_batches *batches = &loop->batches;
 	bool native;
 
-	if (cosy_options().executor != COSY_EXECUTOR_AUTO || region->nfunctions || loop->spreads ||
-	    (loop->ring.tried && !loop->ring.page) || !loop->module.usable ||
-	    __atomic_load_n(&reserved->waits, __ATOMIC_RELAXED))
+	if (!has_choice(loop, region, reserved))
 		return false;
 	__atomic_store_n(&batches->used, true, __ATOMIC_RELAXED);
 	native = !__atomic_load_n(&batches->compounds, __ATOMIC_RELAXED);
-	if (reserved->counts) {
-		__atomic_store_n(&reserved->verdict.opinion,
-				 native ? COSY_OPINION_LOSES : COSY_OPINION_GAINS, __ATOMIC_RELAXED);
+	set_opinion(reserved, native ? COSY_OPINION_LOSES : COSY_OPINION_GAINS);
+	if (reserved->counts)
 		__atomic_store_n(&reserved->at_once,
 				 __atomic_load_n(&batches->at_once, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-	}
 	return native;
+}
+
+/* Decide whether a run of a part is native. */
+static bool runs_natively(struct cosy_task *task, struct cosy_region *region,
+			  struct cosy_reserved *reserved)
+{
+	if (is_faster_natively(task->loop, region, reserved)) {
+		task->native = reserved;
+		return true;
+	}
+	if (cosy_region_loses(region) || functions_are_native(region))
+		return true;
+	if (!has_lost_often(reserved))
+		return false;
+	set_opinion(reserved, COSY_OPINION_LOSES);
+	return true;
 }
 
 /* Return true if the region is loaded in the module; loads it the first time. */
@@ -152,10 +183,7 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 	reserved = cosy_reserved_get(region, COSY_EXECUTOR_KERNEL, &diag);
 	if (!reserved)
 		return false;
-	if (is_faster_natively(task->loop, region, reserved))
-		task->native = reserved;
-	if (task->native || cosy_region_loses(region) || functions_are_native(region) ||
-	    is_left_often(reserved)) {
+	if (runs_natively(task, region, reserved)) {
 		/* Ask the loop only for the counts, because that takes the ring from this thread. */
 		if (!reserved->counts || !loop_runs(task->loop, region))
 			return false;
@@ -253,9 +281,9 @@ static void call_up_or_bind(struct cosy_task *task, uint64_t number)
 	call_up(task, number);
 	if (functions_are_native(task->region)) {
 		cosy_task_ask(task);
-	} else if (++task->missed == LEFT_MAX &&
+	} else if (++task->missed == LOST_MAX &&
 		   cosy_options().executor == COSY_EXECUTOR_AUTO) {
-		__atomic_store_n(&reserved->left, LEFT_MAX, __ATOMIC_RELAXED);
+		__atomic_store_n(&reserved->lost, LOST_MAX, __ATOMIC_RELAXED);
 		cosy_task_ask(task);
 	}
 }
@@ -519,6 +547,41 @@ static enum step_end do_what_is_asked(struct cosy_task *task, uint32_t status,
 	}
 }
 
+/* Return how often the compound of an entry has waited. Older modules leave the address in args[3]. */
+static uint64_t waits_of(const struct cosy_task *task, const struct cosy_async_entry *entry)
+{
+	return entry->args[2] == (uintptr_t)task->registers ? 0 : entry->args[3];
+}
+
+/* Note whether a compound that has ended has lost. */
+static void note_end(const struct cosy_task *task, const struct cosy_async_entry *entry)
+{
+	struct cosy_reserved *reserved = cosy_reserved_of(task->region);
+
+	if (!task->begun)
+		note_run(reserved, has_choice(task->loop, task->region, reserved) &&
+					   waits_of(task, entry) < 2);
+}
+
+/*
+ * Note whether a compound has lost that the module has left. @for_call: for a call that it does not make. If it
+ * often loses, let the function go on natively.
+ */
+static void note_left(struct cosy_task *task, const struct cosy_async_entry *entry, bool for_call)
+{
+	struct cosy_reserved *reserved = cosy_reserved_of(task->region);
+
+	if (has_choice(task->loop, task->region, reserved)) {
+		if (!for_call)
+			return;
+		note_run(reserved, waits_of(task, entry) < 2);
+		if (__atomic_load_n(&reserved->lost, __ATOMIC_RELAXED) == LOST_MAX)
+			cosy_task_ask(task);
+	} else if (!task->begun) {
+		note_run(reserved, for_call && is_for_loop(task));
+	}
+}
+
 bool cosy_coroutine_done(struct cosy_task *task, int64_t result)
 {
 	const struct cosy_async_entry *entry =
@@ -532,8 +595,7 @@ bool cosy_coroutine_done(struct cosy_task *task, int64_t result)
 	}
 	if (entry->status != COSY_ENTRY_LEFT) {
 		if (result >= 0) {
-			if (!task->begun)
-				note_left(cosy_reserved_of(task->region), false);
+			note_end(task, entry);
 			task->waited = false;
 			task->value = result;
 			return false;
@@ -544,8 +606,7 @@ bool cosy_coroutine_done(struct cosy_task *task, int64_t result)
 	}
 	status = (uint32_t)(entry->args[1] >> 32);
 	task->pc = (uint32_t)entry->args[1];
-	if (!task->begun)
-		note_left(cosy_reserved_of(task->region), status == COSY_STEP && is_for_loop(task));
+	note_left(task, entry, status == COSY_STEP && result == COSY_STEP_CALL);
 	task->begun = true;
 	task->waited = status == COSY_AGAIN && result &&
 		       task->loop->module.page.shared->features & COSY_ASYNC_GIVES_BACK;

@@ -37,8 +37,8 @@ enum cosy_mode {
  * @verdict:  whether it gains in the kernel
  * @code:     its decoded code
  * @moves:    enum cosy_moves, for compounds of loops; accessed relaxed
- * @left:     the last runs of a compound of a loop that the module has left for a file, or calls of a
- *	      user function that it could not make; accessed relaxed
+ * @lost:     the last runs of a compound of a loop that were slower than native code, or calls of a user
+ *	      function that the module could not make; accessed relaxed
  * @skipped:  runs since then that native code has made; accessed relaxed
  * @waits:    native code of a COSY_ASYNC function waits for a pipe or the like; accessed relaxed
  * @at_once:  functions of a loop that are continued at once; 0: not known. Accessed relaxed
@@ -51,7 +51,7 @@ struct cosy_reserved {
 	struct cosy_verdict verdict;
 	struct cosy_code *code;
 	uint8_t moves;
-	uint8_t left;
+	uint8_t lost;
 	uint16_t skipped;
 	bool waits;
 	uint32_t at_once;

@@ -133,6 +133,9 @@ struct cosy_async_entry {
  * entry, also of another loop of the process. It is also left after a call that has failed with
  * EPIPE, with RESULT: the entering thread has the signal, and may not be the program's.
  *
+ * When the compound waits, the executor writes the descriptor to args[2], and to args[3] how
+ * often it has waited since it was submitted. Older modules leave args[3] as it is.
+ *
  * A recvfrom or recvmsg with MSG_WAITALL, a read or write of a file that is neither a socket nor
  * a pipe, unless it reads an eventfd or what is cached of a file on a local disk or on tmpfs, and a
  * call that would wait for a file for which entries cannot wait, leave with STEP: the submitter
