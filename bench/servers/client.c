@@ -3,6 +3,7 @@
  * client.c - measure what a request costs a server that runs as another process.
  *
  *	server-client PROTOCOL ADDRESS CONNECTIONS ACTIVE COUNT PID...
+ *	server-client --seconds SECONDS PROTOCOL ADDRESS CONNECTIONS
  *
  * PROTOCOL is "http:PATH", "http-close:PATH" (a connection for each request), "memcached" or "redis": the
  * last two get a value of 100 bytes. ADDRESS is a port of 127.0.0.1, or the path of a unix socket. ACTIVE of the CONNECTIONS send a request, then the
@@ -12,6 +13,9 @@
  * Prints the median of three runs of COUNT requests, and the lowest and highest: the CPU time of
  * the processes PID for a request, the time for a request (of both processes, and of the switches between
  * them, on one processor), and the switches of the first PID. Under icount a nanosecond is an instruction.
+ *
+ * With --seconds, each connection sends its next request when it has its answer. Prints the requests in a second,
+ * and the microseconds in which 50 % and 99 % were answered.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -23,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -315,8 +320,75 @@ static void measure(unsigned long requests)
 	printf("switches %.2f\n", switched / (double)(rounds * active));
 }
 
+/* Send requests over all connections, each after the answer to the one before, and print the rate and the times. */
+static void load(double seconds)
+{
+	static double sent[CONNECTIONS_MAX];
+	static struct epoll_event events[CONNECTIONS_MAX];
+	const int epoll = epoll_create1(0);
+	const double from = now(), until = from + 1e9 * seconds;
+	size_t have = 0, room = 0;
+	double *times = NULL, at;
+
+	if (epoll < 0)
+		err(1, "epoll_create1");
+	for (unsigned int i = 0; i < count; i++) {
+		struct epoll_event event = { .events = EPOLLIN, .data.u32 = i };
+
+		if (epoll_ctl(epoll, EPOLL_CTL_ADD, connections[i], &event))
+			err(1, "epoll_ctl");
+		sent[i] = now();
+		send_request(connections[i]);
+	}
+	do {
+		const int n = epoll_wait(epoll, events, CONNECTIONS_MAX, 1000);
+
+		if (n < 0)
+			err(1, "epoll_wait");
+		for (int i = 0; i < n; i++) {
+			const unsigned int index = events[i].data.u32;
+
+			receive_answer(connections[index]);
+			if (have == room) {
+				room = room ? 2 * room : 4096;
+				times = reallocarray(times, room, sizeof(*times));
+				if (!times)
+					err(1, "no memory");
+			}
+			at = now();
+			times[have++] = at - sent[index];
+			sent[index] = at;
+			send_request(connections[index]);
+		}
+		at = now();
+	} while (at < until);
+	if (!have)
+		errx(1, "no answer");
+	qsort(times, have, sizeof(*times), compare);
+	printf("%.2f %.2f %.2f\n", 1e9 * (double)have / (at - from), times[have / 2] / 1e3, times[have * 99 / 100] / 1e3);
+	free(times);
+	close(epoll);
+}
+
+static int main_load(int argc, char **argv)
+{
+	const double seconds = argc == 6 ? atof(argv[2]) : 0;
+
+	if (seconds <= 0)
+		errx(1, "usage: server-client --seconds SECONDS PROTOCOL ADDRESS CONNECTIONS");
+	parse_address(argv[4]);
+	count = (unsigned int)atoi(argv[5]);
+	if (!count || count > CONNECTIONS_MAX || !strncmp(argv[3], "http-close", 10))
+		errx(1, "1 to %d connections that are kept", CONNECTIONS_MAX);
+	prepare(argv[3]);
+	load(seconds);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && !strcmp(argv[1], "--seconds"))
+		return main_load(argc, argv);
 	if (argc < 7 || argc - 6 > SERVERS_MAX)
 		errx(1, "usage: server-client PROTOCOL ADDRESS CONNECTIONS ACTIVE COUNT PID...");
 	parse_address(argv[2]);
