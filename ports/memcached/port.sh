@@ -53,7 +53,7 @@ port_start() {
 	if [[ $1 == debian ]]; then
 		program=/usr/bin/memcached
 	fi
-	"$program" --user nobody -t 1 -m 64 "${options[@]}" &
+	"$program" --user nobody -t 1 -m 64 -c 2048 "${options[@]}" &
 	# shellcheck disable=SC2034 # for bench/servers/measure
 	servers=($!)
 }
