@@ -243,13 +243,13 @@ class KernelMemory:
         sizes = dict(re.findall(r"^(\w+) (\d+)", self.read("memory.stat"), re.M))
         return int(self.read("memory.current")) - int(sizes["file"]) + int(sizes["shmem"])
 
-    def check_leaks(self, times):
+    def check_leaks(self, servers):
         if not self.cgroup:
             return
         check(int(self.read("memory.peak")) > self.MOST, "the servers were in the cgroup")
         until(lambda: "populated 0" in self.read("cgroup.events"), "all servers have ended")
         until(lambda: self.kept() < self.MOST, "the kernel's memory does not leak")
-        print(f"{self.kept() >> 10} KiB are kept after {3 * times} servers")
+        print(f"{self.kept() >> 10} KiB are kept after {servers} servers")
         os.rmdir(self.cgroup)
 
 
@@ -263,7 +263,7 @@ def main():
     check_end(server)
     check_end_without_connections(server)
     server.remove()
-    memory.check_leaks(times)
+    memory.check_leaks(3 * times)
     print("restart: as it should be")
 
 

@@ -100,6 +100,12 @@ class Site:
     self.root.
     """
 
+    def enter_cgroup(self):
+        """Called in the new process: put it into self.cgroup, if that is not None."""
+        if self.cgroup:
+            with open(f"{self.cgroup}/cgroup.procs", "w") as processes:
+                processes.write("0")
+
     def path(self, name):
         return os.path.join(self.root, name)
 
@@ -145,9 +151,7 @@ class Server(Site):
 
     def begin(self, setup):
         """Called in the new process."""
-        if self.cgroup:
-            with open(f"{self.cgroup}/cgroup.procs", "w") as processes:
-                processes.write("0")
+        self.enter_cgroup()
         if setup:
             setup()
 
