@@ -12,7 +12,7 @@
 // RUN: COSY_EXECUTOR=user %bounded %t 2000000 4
 // RUN: COSY_EXECUTOR=user %bounded %t 100000 2 7
 // RUN: %with-module 20000 4
-// RUN: %sanitized-team
+// RUN: %sanitized-random
 // RUN: COSY_EXECUTOR=user %bounded %t 200000 4
 #include <errno.h>
 #include <pthread.h>
