@@ -29,8 +29,8 @@ class Bench:
 
     @property
     def asynchronous(self):
-        """True if it measures operations of a loop."""
-        return "entries" in self.ways
+        """True if it measures operations or functions of a loop."""
+        return "entries" in self.ways or "functions" in self.ways
 
     @property
     def timed(self):
@@ -65,6 +65,8 @@ SERVERS = (*ASYNC, "functions")
 CACHES = (*SERVERS, "module")
 # open, fstat, read and close of a cached file. io_uring has no operation that does the same.
 FILES = ("file1", "file64")
+# A server that answers by a file. The functions make these calls themselves.
+SERVE_FILES = ("serve-file-64", "serve-file-1")
 # First those that users have: the client is another process, or other connections are active each
 # time.
 CACHE = ("cache-unix-64", "cache-unix-1", "cache-tcp-64", "cache-tcp-1")
@@ -121,6 +123,7 @@ BENCHES = (
     *(Bench(name, "async", ("native", "user", "entries", "functions"), fs="tmpfs")
       for name in FILES),
     Bench("read-cold", "async", ASYNC, fs="disk"),
+    *(Bench(name, "echo", ("native", "functions"), fs="tmpfs") for name in SERVE_FILES),
     *(Bench(name, "echo", CACHES if name in CACHE else SERVERS) for name in ECHO),
     Bench("interpreter"),
     Bench("native-overhead"),
@@ -173,7 +176,7 @@ def seconds(name):
 
 
 # Names of groups of benchmarks.
-GROUPS = {"cosy": COSY, "async": (*ASYNC_CALLS, *FILES, "read-cold", *ECHO),
+GROUPS = {"cosy": COSY, "async": (*ASYNC_CALLS, *FILES, "read-cold", *SERVE_FILES, *ECHO),
           "functions": tuple(f"fn-{name}" for name in FUNCTIONS)}
 
 # The loops of bench/programs/interpreter.c, and the best ns per iteration of other interpreters
@@ -275,7 +278,8 @@ def _compile_cost(results):
 # Operations and functions of loops: in percent of epoll, or of the plain call.
 ASYNC_OF_NATIVE = (("page1", "entries", 141), ("page64", "entries", 55),
                    ("statx1", "entries", 76), ("statx64", "entries", 55),
-                   ("wait-cancel", "entries", 185), ("cache-unix-64", "entries", 83),
+                   ("wait-cancel", "entries", 185), ("serve-file-64", "functions", 76),
+                   ("serve-file-1", "functions", 107), ("cache-unix-64", "entries", 83),
                    ("echo-changed-64", "functions", 90), ("echo-unix-64", "entries", 84),
                    ("echo-unix-64", "functions", 87), ("echo-unix-1", "entries", 101),
                    ("echo-unix-1", "functions", 101))

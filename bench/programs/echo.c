@@ -6,7 +6,8 @@
  * the server is a process of its own, the switches between the processes are also its cost.
  *
  * The server of the cache-... benchmarks parses a line, and sets or looks up a value (cache.h). That of
- * the sum-... benchmarks answers by the sum of a request's words (uring-bpf.h).
+ * the sum-... benchmarks answers by the sum of a request's words (uring-bpf.h). That of the serve-file-...
+ * benchmarks opens, reads and closes a file for each request, and sends it.
  *
  *	echo throughput WAY CONNECTIONS ACTIVE CPUS COUNT
  *
@@ -19,6 +20,7 @@
 #define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -31,6 +33,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,8 +57,9 @@
 #define RANDOM	8 /* The active connections begin at a random one. */
 #define CACHE	16 /* The server is a cache, not an echo. */
 #define SUM	32 /* The answer is computed from the request. */
+#define BY_FILE	64 /* The answer is a file. */
 #define PARAMETER(connections, active, flags) \
-	((uint64_t)(connections) << 32 | (uint64_t)(active) << 6 | (flags))
+	((uint64_t)(connections) << 32 | (uint64_t)(active) << 7 | (flags))
 
 /*
  * struct connection - a connection, and what the server keeps of it
@@ -87,6 +91,7 @@ static bool changed;   /* change() is called for each request */
 static bool at_random; /* the active connections begin at a random one */
 static bool caches;    /* the server is a cache */
 static bool sums;      /* the server answers by sum_words() */
+static bool files;     /* the server answers by a file */
 static struct cache cache;
 static double clients; /* the cost of the clients alone */
 static struct cosy_loop *loop;
@@ -141,6 +146,30 @@ static void clients_receive(void)
 	first = (at_random ? (unsigned int)random() : first + active) % nconnections;
 }
 
+#define FILE_NAME "echo.file"
+
+/* Read the file with which a request is answered. The calls of COSY_ASYNC functions are their own. */
+#define READ_FILE(buffer)                                                                          \
+	do {                                                                                       \
+		struct stat status;                                                                \
+		int file = open(FILE_NAME, O_RDONLY | O_CLOEXEC);                                  \
+                                                                                                   \
+		if (file < 0 || fstat(file, &status))                                              \
+			failed(FILE_NAME, errno);                                                  \
+		transfer(read(file, buffer, (size_t)status.st_size), FILE_NAME);                   \
+		close(file);                                                                       \
+	} while (0)
+
+static void make_file(void)
+{
+	int file = open(FILE_NAME, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+
+	if (file < 0)
+		bench_die(FILE_NAME);
+	transfer(write(file, connections[0].requests[0], SIZE), FILE_NAME);
+	close(file);
+}
+
 /* COSY_ASYNC functions make an up-call of it, because assembly has no operation. */
 static void change(struct connection *c)
 {
@@ -163,6 +192,8 @@ static size_t answer(struct connection *c, size_t n)
 			change(c);
 		if (sums)
 			sum_words((__u64 *)c->buffer);
+		if (files)
+			READ_FILE(c->buffer);
 		return n;
 	}
 	c->have += n;
@@ -282,6 +313,16 @@ COSY_ASYNC static int sum_one(struct connection *c)
 	}
 }
 
+COSY_ASYNC static int serve_file(struct connection *c)
+{
+	for (;;) {
+		transfer(recv(c->server, c->buffer, SIZE, 0), "the function's recv");
+		READ_FILE(c->buffer);
+		transfer(send(c->server, c->buffer, SIZE, 0), "the function's send");
+		echoed++;
+	}
+}
+
 /* As a server with a cache is written: all but the calls is plain C. */
 COSY_ASYNC static ssize_t serve_cache(struct connection *c)
 {
@@ -361,6 +402,8 @@ static int spawn(struct connection *c)
 		return COSY_SPAWN(loop, serve_cache(c));
 	if (sums)
 		return COSY_SPAWN(loop, sum_one(c));
+	if (files)
+		return COSY_SPAWN(loop, serve_file(c));
 	return changed ? COSY_SPAWN(loop, change_one(c)) : COSY_SPAWN(loop, serve_one(c));
 }
 
@@ -610,12 +653,15 @@ static void prepare(void)
 
 	way = bench_way();
 	nconnections = (unsigned int)(parameter >> 32);
-	active = (unsigned int)(parameter & 0xffffffff) >> 6;
+	active = (unsigned int)(parameter & 0xffffffff) >> 7;
 	apart = parameter & PROCESS;
 	changed = parameter & CHANGED;
 	at_random = parameter & RANDOM;
 	caches = parameter & CACHE;
 	sums = parameter & SUM;
+	files = parameter & BY_FILE;
+	if (files)
+		make_file();
 	connect_all(parameter & TCP);
 }
 
@@ -799,6 +845,14 @@ int main(int argc, char **argv)
 		  .per = "request",
 		  .measure = measure,
 		  .parameter = PARAMETER(64, 1, PROCESS | SUM) },
+		{ .name = "serve-file-64",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(64, 64, PROCESS | BY_FILE) },
+		{ .name = "serve-file-1",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(64, 1, PROCESS | BY_FILE) },
 		{ .name = "cache-unix-64",
 		  .per = "request",
 		  .measure = measure,
