@@ -26,13 +26,14 @@ using namespace cosy;
 
 namespace {
 
+/// What a call saves, by the form of its name: see <cosy/costs.h>.
 struct Savings {
-  double Usual, Near;
+  double Path, Here, InDirectory;
 };
 
 const StringMap<Savings> &preloadSavings() {
   static const StringMap<Savings> Table = {
-#define CALL(name, usual, near) {#name, {usual, near}},
+#define CALL(name, ...) {#name, {__VA_ARGS__}},
       COSY_PRELOAD_SAVINGS(CALL)
 #undef CALL
   };
@@ -40,7 +41,8 @@ const StringMap<Savings> &preloadSavings() {
 }
 
 /// Return what the module saves for calls with names, one at a time.
-double savedByCalls(const profile_edge &Sum, const Savings &Each) {
+double savedByCalls(StringRef Syscall, const profile_edge &Sum,
+                    const Savings &Each) {
   // The module does not make calls with an empty path. A name that is missing
   // takes the same with one component as with several. /etc/localtime is a
   // symbolic link on most systems.
@@ -49,10 +51,14 @@ double savedByCalls(const profile_edge &Sum, const Savings &Each) {
   double Walked = std::min<double>(Sum.walked, Paths - Missing);
   double Links = std::min<double>(Sum.time_zone, Paths - Missing - Walked);
   double Found = Paths - Missing - Walked - Links;
-  double Near = std::min<double>(Sum.one_component, Found);
-  return Missing * COSY_PRELOAD_MISSING_SAVES +
+  double InDirectory = std::min<double>(Sum.in_directory, Found);
+  double Here = std::min<double>(Sum.one_component - Sum.in_directory,
+                                 Found - InDirectory);
+  return Missing * (Syscall == "openat" ? COSY_PRELOAD_MISSING_OPEN_SAVES
+                                        : COSY_PRELOAD_MISSING_SAVES) +
          Walked * COSY_PRELOAD_WALK_SAVES + Links * COSY_PRELOAD_LINK_SAVES +
-         Near * Each.Near + (Found - Near) * Each.Usual;
+         InDirectory * Each.InDirectory + Here * Each.Here +
+         (Found - InDirectory - Here) * Each.Path;
 }
 
 /// Return true if the C library makes the calls of \p Site in a function whose
@@ -229,7 +235,7 @@ double Adviser::savedByRun(const Executable &Executable,
       return 0;
     [[fallthrough]];
   case Reach::Function:
-    Saved = savedByCalls(Site.Sum, Found->second);
+    Saved = savedByCalls(Site.Syscall, Site.Sum, Found->second);
     break;
   }
   return nanoseconds(atMost(Site, Saved / Count)) * Site.WithLibrary / Count;
@@ -247,10 +253,10 @@ double Adviser::savedByRealpath(const Executable &Executable,
   double Each = instructions(double(Site.Sum.kernel_ns) / Site.Sum.count) +
                 COSY_CALL_SAVES;
   // For names that the module has not resolved, the C library makes the calls.
-  double Other =
-      redirectsLibrary(Executable)
-          ? savedByCalls(Site.Sum, preloadSavings().lookup("readlink"))
-          : 0;
+  double Other = redirectsLibrary(Executable)
+                     ? savedByCalls("readlink", Site.Sum,
+                                    preloadSavings().lookup("readlink"))
+                     : 0;
   return Resolved * Each + Other * (Calls - Resolved) / Calls -
          (Names * COSY_PRELOAD_REALPATH +
           Asked * COSY_PRELOAD_REALPATH_COMPONENT);
@@ -291,7 +297,7 @@ double Adviser::savedInCompound(const Site &Site) const {
   double Each = COSY_CALL_SAVES;
   auto Found = preloadSavings().find(Site.Syscall);
   if (Found != preloadSavings().end()) {
-    Each += savedByCalls(Site.Sum, Found->second) / Count;
+    Each += savedByCalls(Site.Syscall, Site.Sum, Found->second) / Count;
   } else if (fileCalls().contains(Site.Syscall)) {
     Each = COSY_FILE_CALL_USUALLY_SAVES;
   }

@@ -158,6 +158,7 @@ void add(profile_edge &Sum, const profile_edge &Edge) {
   Sum.missing += Edge.missing;
   Sum.walked += Edge.walked;
   Sum.one_component += Edge.one_component;
+  Sum.in_directory += Edge.in_directory;
   Sum.empty_path += Edge.empty_path;
   Sum.time_zone += Edge.time_zone;
   Sum.resolves += Edge.resolves;

@@ -18,6 +18,8 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include <cosy/costs.h>
+
 #include "record.h"
 
 /* The members of the kernel's structures that are used. libbpf finds their offsets. */
@@ -58,6 +60,7 @@ struct thread {
 	__u32 nr;
 	__u32 empty_path;
 	__u32 one_component;
+	__u32 in_directory;
 	__u32 time_zone;
 	__u32 resolves;
 	__u32 resolving;
@@ -308,6 +311,7 @@ static void classify_path(const struct pt_regs *regs, struct scratch *scratch,
 
 	thread->empty_path = 0;
 	thread->one_component = 0;
+	thread->in_directory = 0;
 	thread->time_zone = 0;
 	thread->resolves = 0;
 	thread->walked = 0;
@@ -340,6 +344,9 @@ static void classify_path(const struct pt_regs *regs, struct scratch *scratch,
 	scratch->slash = 0;
 	bpf_loop(length, find_slash, &scratch, 0);
 	thread->one_component = !scratch->slash && !scratch->absolute;
+	/* The argument before such a path is the descriptor of a directory. */
+	thread->in_directory = thread->one_component && *argument == 2 &&
+			       (int)regs->di != AT_FDCWD;
 	/* That of an absolute name begins with the first component. */
 	thread->resolves = nr == __NR_readlink && scratch->absolute && !scratch->slash;
 	thread->resolving |= thread->resolves;
@@ -351,8 +358,8 @@ static void classify_path(const struct pt_regs *regs, struct scratch *scratch,
 static void classify_flags(const struct pt_regs *regs, struct thread *thread)
 {
 	thread->walked |= thread->nr == __NR_creat ||
-			  (thread->nr == __NR_open && regs->si & (O_CREAT | O_PATH)) ||
-			  (thread->nr == __NR_openat && regs->dx & (O_CREAT | O_PATH));
+			  (thread->nr == __NR_open && COSY_PRELOAD_WALKS(regs->si)) ||
+			  (thread->nr == __NR_openat && COSY_PRELOAD_WALKS(regs->dx));
 }
 
 /* Note the descriptor of a read, and compare that of a write with it. */
@@ -398,6 +405,8 @@ static void count_call(struct thread *thread, long ret, __u64 kernel_ns, __u64 w
 		__sync_fetch_and_add(&edge->walked, 1);
 	if (thread->one_component)
 		__sync_fetch_and_add(&edge->one_component, 1);
+	if (thread->in_directory)
+		__sync_fetch_and_add(&edge->in_directory, 1);
 	if (thread->empty_path)
 		__sync_fetch_and_add(&edge->empty_path, 1);
 	if (thread->time_zone)

@@ -41,8 +41,9 @@ struct profile_edge {
 	__u64 count;
 	__u64 failed;		/* calls that returned an error */
 	__u64 missing;		/* calls that returned ENOENT */
-	__u64 walked;		/* openings with O_CREAT or O_PATH, and calls for "." and ".." */
+	__u64 walked;		/* openings that walk the path, and calls for "." and ".." */
 	__u64 one_component;	/* calls whose path has no '/' */
+	__u64 in_directory;	/* those of them whose path begins in a directory that is open */
 	__u64 empty_path;	/* calls without a path, for a descriptor */
 	__u64 time_zone;	/* calls whose path is /etc/localtime */
 	__u64 resolves;		/* calls of readlink() whose path is a '/' and one component */

@@ -43,16 +43,17 @@ static unsigned usualSaving(const CallBase &CB, StringRef Call) {
     return dyn_cast<ConstantInt>(CB.getArgOperand(N));
   };
   bool HasDirectory = CB.getArgOperand(0)->getType()->isIntegerTy();
-  bool Near =
+  bool InDirectory =
       HasDirectory && !(Constant(0) && Constant(0)->getSExtValue() == AT_FDCWD);
-  unsigned Saving = singleCallSaves(Call, Near);
+  unsigned Saving = singleCallSaves(Call, InDirectory ? NameForm::InDirectory
+                                                      : NameForm::Path);
   if (Call != "openat")
     return Saving;
   // Without constant flags it may open files or create them.
   const ConstantInt *Flags = Constant(HasDirectory ? 2 : 1);
   if (!Flags)
-    return (Saving + CreateSaves) / 2;
-  return Flags->getZExtValue() & O_CREAT ? CreateSaves : Saving;
+    return (Saving + WalkSaves) / 2;
+  return COSY_PRELOAD_WALKS(Flags->getZExtValue()) ? WalkSaves : Saving;
 }
 
 /// \returns the function cosy_before_...() of libcosy that must be called

@@ -221,7 +221,7 @@ bool Proof::addCall(CallBase &CB) {
   if (Shape.Call && phasesOf(CB) == Calling &&
       isQuery(*Shape.Call, Shape.Args)) {
     Saved += usualCallSaves(Shape.Call->Name);
-    SavedSingly += singleCallSaves(Shape.Call->Name, /*Near=*/false);
+    SavedSingly += singleCallSaves(Shape.Call->Name);
     for (auto [V, Kind] : zip(Shape.Args, Shape.Call->Args)) {
       bool IsMemory = StringRef("srwx").contains(Kind);
       if (V->getType()->isPointerTy() != IsMemory && !isa<Constant>(V))

@@ -92,7 +92,7 @@ static unsigned usualSaving(const Inst &I, bool Seeks) {
 /// call through the module.
 static unsigned singleSaving(const Inst &I) {
   const SystemCall *Call = findSystemCall(I.Imm);
-  return Call ? singleCallSaves(Call->Name, /*Near=*/false) : 0;
+  return Call ? singleCallSaves(Call->Name) : 0;
 }
 
 //===----------------------------------------------------------------------===//

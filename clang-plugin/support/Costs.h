@@ -10,6 +10,7 @@
 #define COSY_PLUGIN_SUPPORT_COSTS_H
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
 
 #include <cosy/costs.h>
 
@@ -33,8 +34,9 @@ constexpr unsigned FileCallSaves = COSY_FILE_CALL_SAVES;
 /// The saving of an lseek with COSY_HINT_JOIN.
 constexpr unsigned JoinedSeekSaves = COSY_JOINED_SEEK_SAVES;
 
-/// The saving of an openat that creates the file, as an entry of its own.
-constexpr unsigned CreateSaves = COSY_PRELOAD_WALK_SAVES;
+/// The saving of an openat whose flags are COSY_PRELOAD_WALKS(), as an entry of
+/// its own.
+constexpr unsigned WalkSaves = COSY_PRELOAD_WALK_SAVES;
 
 /// \returns what a call of the system call \p Name usually saves in a compound,
 /// if its fast path can be used.
@@ -45,14 +47,34 @@ inline unsigned usualCallSaves(llvm::StringRef Name) {
 #undef SAVING
 }
 
+/// The name that a call takes.
+enum class NameForm {
+  Path,        ///< of several components
+  Here,        ///< of one, in the working directory
+  InDirectory, ///< of one, in a directory that is open
+};
+
 /// \returns what native code usually saves if it makes a call of the system
 /// call \p Name through the module, as an entry of its own; 0 if it does not.
-/// \p Near: its path is a name in an open directory.
-inline unsigned singleCallSaves(llvm::StringRef Name, bool Near) {
-#define SAVING(Call, Saved, NearSaved) .Case(#Call, Near ? NearSaved : Saved)
-  return llvm::StringSwitch<unsigned>(Name) COSY_PRELOAD_SAVINGS(SAVING)
-      .Default(0);
+inline unsigned singleCallSaves(llvm::StringRef Name,
+                                NameForm Form = NameForm::Path) {
+  struct Savings {
+    unsigned Path = 0, Here = 0, InDirectory = 0;
+  };
+#define SAVING(Call, ...) .Case(#Call, Savings{__VA_ARGS__})
+  auto Each =
+      llvm::StringSwitch<Savings>(Name) COSY_PRELOAD_SAVINGS(SAVING).Default(
+          Savings());
 #undef SAVING
+  switch (Form) {
+  case NameForm::Path:
+    return Each.Path;
+  case NameForm::Here:
+    return Each.Here;
+  case NameForm::InDirectory:
+    return Each.InDirectory;
+  }
+  llvm_unreachable("unknown form of a name");
 }
 
 } // namespace cosy

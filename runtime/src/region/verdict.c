@@ -73,7 +73,7 @@ enum {
 static uint32_t saved_singly(uint64_t nr)
 {
 	switch (nr) {
-#define SAVING(name, saved, near) case NR_##name: return saved;
+#define SAVING(name, path, here, in_directory) case NR_##name: return path;
 	COSY_PRELOAD_SAVINGS(SAVING)
 #undef SAVING
 	default:

@@ -116,7 +116,7 @@ int names(const char *path, int n)
 	int sum = 0;
 
 	COSY_START;
-	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: an iteration of this loop makes at most 2 system calls, to save about 394, with fast paths up to 2447 instructions; its operations cost up to {{[0-9]+}}; as a compound it usually takes 19{{[0-9][0-9]}} less (2447 less to {{[0-9]+}} less); its native code saves up to 1371 by single calls through the module
+	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: an iteration of this loop makes at most 2 system calls, to save about 394, with fast paths up to 2447 instructions; its operations cost up to {{[0-9]+}}; as a compound it usually takes 19{{[0-9][0-9]}} less (2447 less to {{[0-9]+}} less); its native code saves up to 1375 by single calls through the module
 	for (int i = 0; i < n; i++)
 		sum += access(path, getpid());
 	COSY_END;

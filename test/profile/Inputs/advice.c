@@ -2,7 +2,7 @@
 /*
  * advice.c - loops for which only some advice is right.
  *
- * usage: advice records|answers|copy|times|sizes|reached
+ * usage: advice records|answers|copy|times|sizes|reached|names
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -115,15 +115,45 @@ static void reached(void)
 	}
 }
 
+/* Calls with names of different forms. check-advice.py finds each loop by its number of iterations. */
+static void names(void)
+{
+	int dir = open("/tmp/sizes", O_DIRECTORY), done = 0;
+	struct stat st;
+
+	if (dir < 0 || fchdir(dir))
+		err(1, "/tmp/sizes");
+	for (int i = 0; i < LOOPS + 1; i++)
+		done += !stat("/tmp/sizes/file-1", &st);
+	for (int i = 0; i < LOOPS + 2; i++)
+		done += !stat("file-1", &st);
+	for (int i = 0; i < LOOPS + 3; i++)
+		done += !fstatat(dir, "file-1", &st, 0);
+	for (int i = 0; i < LOOPS + 4; i++)
+		done += !fstatat(AT_FDCWD, "file-1", &st, 0);
+	for (int i = 0; i < LOOPS + 5; i++)
+		done += !close(open("file-1", O_RDONLY | O_CLOEXEC));
+	for (int i = 0; i < LOOPS + 6; i++)
+		done += !close(open("file-1", O_WRONLY));
+	for (int i = 0; i < LOOPS + 7; i++)
+		done += !close(open("file-1", O_RDONLY | O_NOATIME));
+	for (int i = 0; i < LOOPS + 8; i++)
+		done += stat("missing", &st);
+	for (int i = 0; i < LOOPS + 9; i++)
+		done += open("missing", O_RDONLY);
+	printf("%d\n", done);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*function)(void);
 	} all[] = { { "records", records }, { "answers", answers }, { "copy", copy },
-		    { "times", times }, { "sizes", sizes }, { "reached", reached } };
+		    { "times", times }, { "sizes", sizes }, { "reached", reached },
+		    { "names", names } };
 
-	for (int i = 0; argc == 2 && i < 6; i++) {
+	for (int i = 0; argc == 2 && i < 7; i++) {
 		if (!strcmp(argv[1], all[i].name)) {
 			all[i].function();
 			return 0;

@@ -11,7 +11,7 @@ while [ $i -lt 1000 ]; do
 	: >/tmp/sizes/file-$i
 	i=$((i + 1))
 done
-for part in records answers copy times sizes reached; do
+for part in records answers copy times sizes reached names; do
 	$cosy profile -a --json $part.json -o $part.txt ./advice $part >$part.out || exit 1
 done
 $cosy profile -a --json go.json -o go.txt ./as-go sizes >go.out || exit 1

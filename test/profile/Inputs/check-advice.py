@@ -70,6 +70,21 @@ assert calls == 400 and 600 < total / calls < 1100, (total, calls)
 total, calls = saved("readlink", "realpath")
 assert calls == 1600 and 400 * 5000 < total < 400 * 11000, (total, calls)
 
+# What a call saves depends on its name: one of several components, or of one in the working directory or in a
+# directory that is open. Names that are missing save more, and openings that take the kernel's path walk less.
+_, profile = load("names")
+executable, = profile["executables"]
+path, here, in_directory, also_here, opened, writing, unusual, missing, missing_opened = (
+    next(site["run_saves_ns"] / profile["ns_per_instruction"] / site["count"]
+         for site in executable["sites"]
+         if site["count"] == count and site["syscall"] in ("newfstatat", "openat"))
+    for count in range(401, 410))
+assert here + 50 < path < in_directory - 50 < 2000, (path, here, in_directory)
+assert abs(here - also_here) < 20, (here, also_here)
+assert 600 < writing < 1100 and abs(writing - unusual) < 20 and writing + 400 < opened, (
+    writing, unusual, opened)
+assert in_directory + 500 < missing and missing_opened + 300 < missing, (missing, missing_opened)
+
 # A program in Go cannot use markers or batches; a program without lines has no place for markers.
 advice, _ = load("go")
 assert titles(advice) == ["cosy run"], titles(advice)
