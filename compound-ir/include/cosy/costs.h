@@ -132,22 +132,23 @@
 	CALL(getxattr, 1433, 1312, 1312) CALL(lgetxattr, 1423, 1310, 1310) \
 	CALL(listxattr, 1382, 1265, 1265) CALL(llistxattr, 1382, 1265, 1265)
 /*
- * Whether opening a file with these flags takes the kernel's path walk: to create it, to write to it, with
- * O_PATH, and other flags than COSY_SIMPLE_OPEN_FLAGS of kernel/cosy/fast/calls.h. O_LARGEFILE is a number,
- * because it is 0 for programs.
+ * Whether opening a file with these flags takes the kernel's path walk: to create it, to write
+ * to it, with O_PATH, and other flags than COSY_SIMPLE_OPEN_FLAGS of kernel/cosy/fast/calls.h.
+ * O_LARGEFILE is a number, because it is 0 for programs.
  */
 #define COSY_PRELOAD_WALKS(flags) \
 	(((flags) & ~(O_NOCTTY | O_NONBLOCK | 0100000 | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) != 0)
 /*
- * The saving of a call whose name takes the kernel's path walk: opening with O_PATH, or for writing. That
- * of a call whose name is a symbolic link to follow, which is looked up in vain first: stat of a link.
+ * The saving of a call whose name takes the kernel's path walk: opening with O_PATH, or for
+ * writing. That of a call whose name is a symbolic link to follow, which is looked up in vain
+ * first: stat of a link.
  */
 #define COSY_PRELOAD_WALK_SAVES		933
 #define COSY_PRELOAD_LINK_SAVES		823
 /*
- * The saving of a call that finds no file, which the module knows from the dentry cache: stat of a
- * name that does not exist, on tmpfs; on ext4 1136. Opening such a name makes the kernel's call, too; on
- * ext4 it saves 1198.
+ * The saving of a call that finds no file, which the module knows from the dentry cache: stat of
+ * a name that does not exist, on tmpfs; on ext4 1136. Opening such a name makes the kernel's
+ * call, too; on ext4 it saves 1198.
  */
 #define COSY_PRELOAD_MISSING_SAVES	2740
 #define COSY_PRELOAD_MISSING_OPEN_SAVES	2220
