@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 		    { "times", times }, { "sizes", sizes }, { "reached", reached },
 		    { "names", names } };
 
-	for (int i = 0; argc == 2 && i < 7; i++) {
+	for (size_t i = 0; argc == 2 && i < sizeof(all) / sizeof(all[0]); i++) {
 		if (!strcmp(argv[1], all[i].name)) {
 			all[i].function();
 			return 0;
