@@ -3,7 +3,7 @@
  * client.c - measure what a request costs a server that runs as another process.
  *
  *	server-client PROTOCOL ADDRESS CONNECTIONS ACTIVE COUNT PID...
- *	server-client --seconds SECONDS PROTOCOL ADDRESS CONNECTIONS
+ *	server-client [--each] --seconds SECONDS PROTOCOL ADDRESS CONNECTIONS
  *
  * PROTOCOL is "http:PATH", "http-close:PATH" (a connection for each request), "memcached" or "redis": the
  * last two get a value of 100 bytes. ADDRESS is a port of 127.0.0.1, or the path of a unix socket. ACTIVE of the CONNECTIONS send a request, then the
@@ -14,8 +14,9 @@
  * the processes PID for a request, the time for a request (of both processes, and of the switches between
  * them, on one processor), and the switches of the first PID. Under icount a nanosecond is an instruction.
  *
- * With --seconds, each connection sends its next request when it has its answer. Prints the requests in a second,
- * and the microseconds in which 50 % and 99 % were answered.
+ * With --seconds, each connection sends its next request when it has its answer, or is replaced by a new one. Prints
+ * the requests in a second, and the microseconds in which 50 % and 99 % were answered. With --each also the longest
+ * time, and how many answers the connection with the fewest and the one with the most had: is any of them starved?
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -320,25 +321,126 @@ static void measure(unsigned long requests)
 	printf("switches %.2f\n", switched / (double)(rounds * active));
 }
 
-/* Send requests over all connections, each after the answer to the one before, and print the rate and the times. */
-static void load(double seconds)
+/*
+ * struct line - a connection of load(), or with http-close the connections that follow each other
+ * @began:   when the request was sent, or its connection was begun
+ * @have:    bytes of the answer that have come
+ * @answers: how many are complete
+ * @sent:    the request has been sent
+ */
+static struct line {
+	double began;
+	size_t have;
+	unsigned long answers;
+	bool sent;
+} lines[CONNECTIONS_MAX];
+
+static void watch(int epoll, unsigned int index, int operation, uint32_t events)
 {
-	static double sent[CONNECTIONS_MAX];
+	struct epoll_event event = { .events = events, .data.u32 = index };
+
+	if (epoll_ctl(epoll, operation, connections[index], &event))
+		err(1, "epoll_ctl");
+}
+
+static void begin(unsigned int index)
+{
+	lines[index].began = now();
+	lines[index].have = 0;
+	if (!closing)
+		send_request(connections[index]);
+}
+
+/*
+ * Begin a connection and send the request. If the server's queue is full, the kernel makes the connection later: the
+ * others must not wait for that.
+ */
+static void begin_connection(int epoll, unsigned int index)
+{
+	/* A unix socket cannot do that: connect() would fail. */
+	const int type = SOCK_STREAM | (address.ss_family == AF_UNIX ? 0 : SOCK_NONBLOCK);
+	const int fd = socket(address.ss_family, type, 0);
+	ssize_t n;
+
+	begin(index);
+	if (fd < 0 || (connect(fd, (struct sockaddr *)&address, address_size) && errno != EINPROGRESS))
+		err(1, "cannot connect");
+	connections[index] = fd;
+	n = send(fd, request, request_size, MSG_NOSIGNAL);
+	if (n != (ssize_t)request_size && (n >= 0 || (errno != EAGAIN && errno != ENOTCONN)))
+		err(1, "send");
+	lines[index].sent = n > 0;
+	watch(epoll, index, EPOLL_CTL_ADD, n > 0 ? EPOLLIN : EPOLLOUT);
+}
+
+/* Return true once the answer is complete, and with http-close the connection has ended. */
+static bool receive_part(int epoll, unsigned int index)
+{
+	struct line *line = &lines[index];
+	ssize_t n;
+
+	if (closing && !line->sent) {
+		send_request(connections[index]);
+		line->sent = true;
+		watch(epoll, index, EPOLL_CTL_MOD, EPOLLIN);
+		return false;
+	}
+	n = recv(connections[index], answer, sizeof(answer), MSG_DONTWAIT);
+	if (n < 0 && errno == EAGAIN)
+		return false;
+	if (n < 0 || (n == 0 && (!closing || line->have != answer_size)))
+		err(1, "the server has ended a connection");
+	line->have += (size_t)n;
+	if (line->have > answer_size)
+		errx(1, "more than an answer");
+	return closing ? n == 0 : line->have == answer_size;
+}
+
+/* Note how long a request took. */
+static void note(double time, double **times, size_t *have)
+{
+	static size_t room;
+
+	if (*have == room) {
+		room = room ? 2 * room : 4096;
+		*times = reallocarray(*times, room, sizeof(**times));
+		if (!*times)
+			err(1, "no memory");
+	}
+	(*times)[(*have)++] = time;
+}
+
+/* Print the longest time, also of a request that has no answer yet, and how many answers the connections had. */
+static void print_each(double longest, double at)
+{
+	unsigned long fewest = lines[0].answers, most = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		longest = at - lines[i].began > longest ? at - lines[i].began : longest;
+		fewest = lines[i].answers < fewest ? lines[i].answers : fewest;
+		most = lines[i].answers > most ? lines[i].answers : most;
+	}
+	printf(" %.2f %lu %lu", longest / 1e3, fewest, most);
+}
+
+/* Send requests over all connections, each after the answer to the one before, and print the rate and the times. */
+static void load(double seconds, bool each)
+{
 	static struct epoll_event events[CONNECTIONS_MAX];
 	const int epoll = epoll_create1(0);
 	const double from = now(), until = from + 1e9 * seconds;
-	size_t have = 0, room = 0;
 	double *times = NULL, at;
+	size_t have = 0;
 
 	if (epoll < 0)
 		err(1, "epoll_create1");
 	for (unsigned int i = 0; i < count; i++) {
-		struct epoll_event event = { .events = EPOLLIN, .data.u32 = i };
-
-		if (epoll_ctl(epoll, EPOLL_CTL_ADD, connections[i], &event))
-			err(1, "epoll_ctl");
-		sent[i] = now();
-		send_request(connections[i]);
+		if (closing) {
+			begin_connection(epoll, i);
+		} else {
+			watch(epoll, i, EPOLL_CTL_ADD, EPOLLIN);
+			begin(i);
+		}
 	}
 	do {
 		const int n = epoll_wait(epoll, events, CONNECTIONS_MAX, 1000);
@@ -348,46 +450,52 @@ static void load(double seconds)
 		for (int i = 0; i < n; i++) {
 			const unsigned int index = events[i].data.u32;
 
-			receive_answer(connections[index]);
-			if (have == room) {
-				room = room ? 2 * room : 4096;
-				times = reallocarray(times, room, sizeof(*times));
-				if (!times)
-					err(1, "no memory");
+			if (!receive_part(epoll, index))
+				continue;
+			note(now() - lines[index].began, &times, &have);
+			lines[index].answers++;
+			if (closing) {
+				close(connections[index]);
+				begin_connection(epoll, index);
+			} else {
+				begin(index);
 			}
-			at = now();
-			times[have++] = at - sent[index];
-			sent[index] = at;
-			send_request(connections[index]);
 		}
 		at = now();
 	} while (at < until);
 	if (!have)
 		errx(1, "no answer");
 	qsort(times, have, sizeof(*times), compare);
-	printf("%.2f %.2f %.2f\n", 1e9 * (double)have / (at - from), times[have / 2] / 1e3, times[have * 99 / 100] / 1e3);
+	printf("%.2f %.2f %.2f", 1e9 * (double)have / (at - from), times[have / 2] / 1e3, times[have * 99 / 100] / 1e3);
+	if (each)
+		print_each(times[have - 1], at);
+	putchar('\n');
 	free(times);
 	close(epoll);
 }
 
 static int main_load(int argc, char **argv)
 {
-	const double seconds = argc == 6 ? atof(argv[2]) : 0;
+	const bool each = !strcmp(argv[1], "--each");
+	double seconds;
 
+	argc -= each;
+	argv += each;
+	seconds = argc == 6 && !strcmp(argv[1], "--seconds") ? atof(argv[2]) : 0;
 	if (seconds <= 0)
-		errx(1, "usage: server-client --seconds SECONDS PROTOCOL ADDRESS CONNECTIONS");
+		errx(1, "usage: server-client [--each] --seconds SECONDS PROTOCOL ADDRESS CONNECTIONS");
 	parse_address(argv[4]);
 	count = (unsigned int)atoi(argv[5]);
-	if (!count || count > CONNECTIONS_MAX || !strncmp(argv[3], "http-close", 10))
-		errx(1, "1 to %d connections that are kept", CONNECTIONS_MAX);
+	if (!count || count > CONNECTIONS_MAX)
+		errx(1, "1 to %d connections", CONNECTIONS_MAX);
 	prepare(argv[3]);
-	load(seconds);
+	load(seconds, each);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc > 1 && !strcmp(argv[1], "--seconds"))
+	if (argc > 1 && !strncmp(argv[1], "--", 2))
 		return main_load(argc, argv);
 	if (argc < 7 || argc - 6 > SERVERS_MAX)
 		errx(1, "usage: server-client PROTOCOL ADDRESS CONNECTIONS ACTIVE COUNT PID...");
