@@ -7,10 +7,16 @@
 #include "support/SystemCalls.h"
 
 #include "llvm/ADT/Statistic.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/IR/ProfDataUtils.h"
 #include "llvm/Support/Debug.h"
 
 #include <cosy/format.h>
@@ -18,6 +24,7 @@
 #define DEBUG_TYPE "cosy-recognise"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 STATISTIC(NumRecognised, "Calls of libc that became system calls");
 
@@ -156,6 +163,51 @@ static void recognise(CallInst &CI, const CallShape &Shape) {
   ++NumRecognised;
 }
 
+//===----------------------------------------------------------------------===//
+// Checks of results
+//===----------------------------------------------------------------------===//
+
+/// \returns true if \p Call returns 0 when it succeeds, and its failure is no
+/// usual result, as it is of access().
+static bool returnsStatus(const SystemCall &Call) {
+  return StringSwitch<bool>(Call.Name)
+      .Cases("stat", "lstat", "fstat", "newfstatat", "statx", true)
+      .Cases("statfs", "fstatfs", "close", "unlink", "unlinkat", true)
+      .Cases("mkdir", "mkdirat", "rmdir", "link", "linkat", true)
+      .Cases("rename", "renameat", "renameat2", "symlink", "symlinkat", true)
+      .Cases("chmod", "fchmod", "fchmodat", "chown", "fchown", true)
+      .Cases("lchown", "fchownat", "truncate", "ftruncate", true)
+      .Cases("utimensat", "flock", "epoll_ctl", true)
+      .Default(false);
+}
+
+/// Notes at each comparison of such a result with 0 that the call usually
+/// succeeds. LLVM assumes of any number that it is seldom 0.
+static bool expectSuccess(Function &Body) {
+  constexpr uint32_t Succeeds = 15, Fails = 1;
+  bool Changed = false;
+  for (BasicBlock &BB : Body) {
+    auto *Br = dyn_cast<BranchInst>(BB.getTerminator());
+    auto *Cmp = Br && Br->isConditional() && !hasBranchWeightMD(*Br)
+                    ? dyn_cast<ICmpInst>(Br->getCondition())
+                    : nullptr;
+    auto *Result =
+        Cmp && Cmp->isEquality() && match(Cmp->getOperand(1), m_Zero())
+            ? dyn_cast<Instruction>(Cmp->getOperand(0))
+            : nullptr;
+    const SystemCall *Call = Result ? systemCallOf(*Result) : nullptr;
+    if (!Call || !returnsStatus(*Call))
+      continue;
+    bool IfZero = Cmp->getPredicate() == ICmpInst::ICMP_EQ;
+    Br->setMetadata(LLVMContext::MD_prof,
+                    MDBuilder(Body.getContext())
+                        .createBranchWeights(IfZero ? Succeeds : Fails,
+                                             IfZero ? Fails : Succeeds));
+    Changed = true;
+  }
+  return Changed;
+}
+
 PreservedAnalyses RecognisePass::runOnBody(Function &Body,
                                            FunctionAnalysisManager &) {
   SmallVector<CallInst *, 16> Calls;
@@ -169,6 +221,10 @@ PreservedAnalyses RecognisePass::runOnBody(Function &Body,
     recognise(*CI, systemCallShape(*CI));
   PreservedAnalyses PA;
   PA.preserveSet<CFGAnalyses>();
+  if (expectSuccess(Body)) {
+    PA.abandon<BranchProbabilityAnalysis>();
+    PA.abandon<BlockFrequencyAnalysis>();
+  }
   return PA;
 }
 

@@ -219,6 +219,34 @@ int up_call_if_it_fails(int fd, char *bytes, int n)
 	return sum;
 }
 
+/* A call that returns 0 when it succeeds usually does, however its result is compared. */
+double up_call_if_it_succeeds(int fd, int n)
+{
+	double sum = 0;
+	struct stat st;
+
+	COSY_START;
+	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: an iteration of this loop makes at most 1 system call, {{.*}} its 0 to 1 up-call about 749; as a compound it usually takes 4{{[0-9][0-9]}} more (831 less to {{[0-9]+}} more)
+	for (int i = 0; i < n; i++)
+		if (fstat(fd, &st) == 0)
+			sum = sum * 0.5 + st.st_size;
+	COSY_END;
+	return sum;
+}
+
+int up_call_if_no_success(const char *name, int n)
+{
+	struct stat st;
+
+	COSY_START;
+	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: an iteration of this loop makes at most 1 system call, {{.*}} its 0 to 1 up-call about 749; as a compound it usually takes 2{{[0-9][0-9][0-9]}} less (2250 less to {{[0-9]+}} more)
+	for (int i = 0; i < n; i++)
+		if (stat(name, &st) != 0)
+			perror(name);
+	COSY_END;
+	return st.st_size;
+}
+
 /* A write extends its file, unless there is a seek. */
 void appends(int fd, const char *bytes, int n)
 {
