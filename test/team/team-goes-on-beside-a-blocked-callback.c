@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * A team goes on if a callback blocks, if it has fewer CPUs than workers, and if it is resized meanwhile.
- * A crash in a callback ends the process, as in any thread.
+ * A crash in a callback ends the process, as in any thread, and so does a callback that ends its thread.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -196,7 +196,7 @@ static void few_cpus(void)
 }
 
 /*
- * A crash.
+ * A crash, or the end of a worker's thread.
  */
 
 static void crash(void *arg)
@@ -204,7 +204,12 @@ static void crash(void *arg)
 	*(volatile int *)arg = 1;
 }
 
-static void crashed(void)
+static void end_thread(void *arg)
+{
+	pthread_exit(arg);
+}
+
+static void end_by(void (*callback)(void *arg), int signal_number)
 {
 	const struct rlimit none = { 0 };
 	int status;
@@ -212,15 +217,15 @@ static void crashed(void)
 
 	if (!pid) {
 		EQUAL(setrlimit(RLIMIT_CORE, &none), 0);
-		signal(SIGSEGV, SIG_DFL);
+		signal(signal_number, SIG_DFL);
 		team = make_team(2);
-		EQUAL(cosy_team_call(team, 1, crash, NULL), 0);
+		EQUAL(cosy_team_call(team, 1, callback, NULL), 0);
 		cosy_team_wait(team, NULL);
 		_exit(0);
 	}
 	EQUAL(waitpid(pid, &status, 0), pid);
 	EQUAL(WIFSIGNALED(status), 1);
-	EQUAL(WTERMSIG(status), SIGSEGV);
+	EQUAL(WTERMSIG(status), signal_number);
 }
 
 /* While a CPU is removed and added: workers that are bound to it, and teams that are created. */
@@ -245,6 +250,7 @@ int main(int argc, char **argv)
 	blocked();
 	resized();
 	few_cpus();
-	crashed();
+	end_by(crash, SIGSEGV);
+	end_by(end_thread, SIGABRT);
 	return 0;
 }

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 
 #include <cosy/share.h>
@@ -20,6 +21,7 @@
 #include "async/inline.h"
 #include "async/lock.h"
 #include "async/loop.h"
+#include "device/message.h"
 #include "device/sys.h"
 #include "team/team.h"
 
@@ -321,17 +323,17 @@ static void bind_to_cpu(const struct cosy_worker *worker)
 	cosy_sys(SYS_sched_setaffinity, 0, sizeof(mask), (long)mask);
 }
 
-void *team_worker_main(void *arg)
+/* A callback has called pthread_exit(), or was cancelled. Its colour would never run again, nor the team end. */
+static void abort_without_thread(void *unused)
 {
-	struct cosy_worker *worker = arg;
+	(void)unused;
+	cosy_message("a callback of a team has ended its thread", NULL);
+	abort();
+}
 
-	cosy_worker_self = worker;
-	cosy_thread_colours = &team_operations;
-	bind_to_cpu(worker);
-	/* After the end of an earlier thread, the worker was not told what others have closed. */
-	cosy_fds_forget_all(worker->loop);
-	worker->shown->thread = (int32_t)cosy_sys(SYS_gettid, 0, 0, 0);
-	worker->cycles = team_cycles();
+/* Run colours and poll the loop, until the state ends it. */
+static void work(struct cosy_worker *worker)
+{
 	while (!obey(worker)) {
 		struct team_colour *colour;
 
@@ -351,6 +353,22 @@ void *team_worker_main(void *arg)
 		else
 			idle(worker);
 	}
+}
+
+void *team_worker_main(void *arg)
+{
+	struct cosy_worker *worker = arg;
+
+	cosy_worker_self = worker;
+	cosy_thread_colours = &team_operations;
+	bind_to_cpu(worker);
+	/* After the end of an earlier thread, the worker was not told what others have closed. */
+	cosy_fds_forget_all(worker->loop);
+	worker->shown->thread = (int32_t)cosy_sys(SYS_gettid, 0, 0, 0);
+	worker->cycles = team_cycles();
+	pthread_cleanup_push(abort_without_thread, NULL);
+	work(worker);
+	pthread_cleanup_pop(0);
 	while (worker->calls) {
 		struct team_call *call = worker->calls;
 
