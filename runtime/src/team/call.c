@@ -26,8 +26,12 @@ static struct team_call *new_call(void)
 	struct team_call *call;
 
 	/* Structures of two workers are never in one cache line. */
-	if (!self || !self->calls)
-		return aligned_alloc(TEAM_LINE, sizeof(*call));
+	if (!self || !self->calls) {
+		call = aligned_alloc(TEAM_LINE, sizeof(*call));
+		if (call)
+			call->home = self;
+		return call;
+	}
 	call = self->calls;
 	self->calls = (struct team_call *)call->coloured.next;
 	self->ncalls--;
@@ -36,8 +40,11 @@ static struct team_call *new_call(void)
 
 void team_call_free(struct cosy_worker *worker, struct team_call *call)
 {
-	/* free() lets ThreadSanitizer forget what was ordered by this address. */
-	if (worker->ncalls >= MAX_CALLS || tsan_is_used()) {
+	/*
+	 * That of another worker is not kept, because it is near those that the other one uses (team.h). free() also
+	 * lets ThreadSanitizer forget what was ordered by this address.
+	 */
+	if (worker->ncalls >= MAX_CALLS || call->home != worker || tsan_is_used()) {
 		free(call);
 		return;
 	}

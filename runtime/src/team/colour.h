@@ -47,6 +47,7 @@ struct team_list {
  * @next:     next one in its queue
  * @previous: previous one in its queue
  * @worker:   the worker whose queue it is put into; written by the thread that has the colour, see team.h
+ * @home:     the worker that has allocated this structure; NULL: another thread
  * @local:    callbacks; used by the thread that has the colour
  * @shared:   later callbacks; under the bucket's lock
  * @active:   queued or running; under the bucket's lock
@@ -69,6 +70,7 @@ struct team_colour {
 	struct team_colour *next;
 	struct team_colour *previous;
 	struct cosy_worker *worker;
+	const struct cosy_worker *home;
 	struct team_list local;
 	struct team_list shared;
 	bool active;
@@ -105,13 +107,21 @@ enum team_link {
 	TEAM_LINK_USES,		/* it is one of @users */
 };
 
-/** struct team_call - a callback of cosy_team_call(); @queued: when, in milliseconds, or 0 */
+/**
+ * struct team_call - a callback of cosy_team_call()
+ * @fn:	    the callback; NULL: the call is dropped
+ * @arg:    its argument
+ * @drop:   its drop callback, or NULL
+ * @queued: when it was queued, in milliseconds, or 0
+ * @home:   the worker that has allocated this structure; NULL: another thread
+ */
 struct team_call {
 	struct cosy_coloured coloured;
 	void (*fn)(void *arg);
 	void *arg;
 	void (*drop)(void *arg);
 	uint64_t queued;
+	const struct cosy_worker *home;
 } __attribute__((aligned(TEAM_LINE)));
 
 /**

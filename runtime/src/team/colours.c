@@ -99,6 +99,7 @@ static struct team_colour *find(struct cosy_team *team, struct team_bucket *buck
 	colour->team = team;
 	colour->number = number;
 	colour->worker = choose_worker(team, number);
+	colour->home = cosy_worker_self;
 	colour->chain = bucket->first;
 	bucket->first = colour;
 	return colour;
@@ -112,6 +113,17 @@ static void recall(struct team_bucket *bucket, struct team_colour *colour)
 }
 
 /*
+ * Return true if a colour that is idle is to be allocated again by the worker that makes it active next, near what
+ * that worker uses (team.h). It moves there anyway if callbacks are short.
+ */
+static bool is_misplaced(const struct team_colour *colour)
+{
+	const struct cosy_worker *self = cosy_worker_self;
+
+	return self && colour->home != self && team_get(&self->average) < TEAM_SHORT;
+}
+
+/*
  * If a colour is idle and unused, remember it, or free it if its bucket remembers MAX_IDLE already. Under
  * the bucket's lock. For ThreadSanitizer none is freed: it could not distinguish the next colour at the
  * same address.
@@ -122,7 +134,7 @@ static void remember(struct team_bucket *bucket, struct team_colour *colour)
 
 	if (colour->active || colour->users || team_stays(colour))
 		return;
-	if (bucket->idle < MAX_IDLE || tsan_is_used()) {
+	if ((bucket->idle < MAX_IDLE && !is_misplaced(colour)) || tsan_is_used()) {
 		bucket->idle++;
 		colour->counted = true;
 		return;

@@ -25,6 +25,11 @@
  * two on the queue of its worker, whose lines other workers write only when they steal or send.
  * Further callbacks of an active colour take one or none.
  *
+ * The structures of colours and calls that a worker uses are near each other in memory, and not among those
+ * of another one: a worker that has short callbacks frees those that it got with stolen colours, and allocates
+ * others. CPUs fetch lines near those that they use. If another CPU writes to these, each write waits until the line
+ * is fetched back, although nothing is shared.
+ *
  * A lock is held for some ten instructions, never during a system call or a callback. If its holder
  * is preempted, only threads that need the same bucket or queue wait.
  *
