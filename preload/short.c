@@ -9,31 +9,37 @@
 /* With more arguments that are not options, the library may pay. */
 #define MAX_FILES	32
 
-/* In a list, each name is followed by a null byte, the last one by two. */
-static const char short_programs[] =
-	"[\0" "as\0" "awk\0" "basename\0" "c++\0" "cat\0" "cc\0" "cc1\0" "cc1plus\0" "cksum\0"
-	"cmp\0" "collect2\0" "comm\0" "cpp\0" "cut\0" "date\0" "dirname\0" "echo\0" "expand\0"
-	"expr\0" "false\0" "fold\0" "g++\0" "gawk\0" "gcc\0" "getopt\0" "head\0" "hostname\0"
-	"id\0" "install\0" "join\0" "ld\0" "ld.bfd\0" "ln\0" "lto1\0" "mawk\0" "md5sum\0"
-	"mkdir\0" "mktemp\0" "mv\0" "nl\0" "nproc\0" "od\0" "paste\0" "printf\0" "pwd\0"
-	"readlink\0" "realpath\0" "rev\0" "rmdir\0" "sed\0" "seq\0" "sha1sum\0" "sha256sum\0"
-	"sleep\0" "sort\0" "stty\0" "tac\0" "tail\0" "tee\0" "test\0" "touch\0" "tput\0" "tr\0"
-	"true\0" "tty\0" "uname\0" "uniq\0" "wc\0" "which\0" "whoami\0" "yes\0";
+/* Names of one size need no pointers, which the dynamic linker would have to relocate. */
+typedef char program_name[10];
+
+static const program_name short_programs[] = {
+	"[", "as", "awk", "basename", "c++", "cat", "cc", "cc1", "cc1plus", "cksum", "cmp",
+	"collect2", "comm", "cpp", "cut", "date", "dirname", "echo", "expand", "expr", "false",
+	"fold", "g++", "gawk", "gcc", "getopt", "head", "hostname", "id", "install", "join",
+	"ld", "ld.bfd", "ln", "lto1", "mawk", "md5sum", "mkdir", "mktemp", "mv", "nl", "nproc",
+	"od", "paste", "printf", "pwd", "readlink", "realpath", "rev", "rmdir", "sed", "seq",
+	"sha1sum", "sha256sum", "sleep", "sort", "stty", "tac", "tail", "tee", "test", "touch",
+	"tput", "tr", "true", "tty", "uname", "uniq", "wc", "which", "whoami", "yes",
+};
 
 /* Programs that descend into directories with -r, -R, -a or a long option. */
-static const char short_unless_descending[] =
-	"chgrp\0" "chmod\0" "chown\0" "cp\0" "egrep\0" "fgrep\0" "grep\0" "rm\0";
+static const program_name short_unless_descending[] = {
+	"chgrp", "chmod", "chown", "cp", "egrep", "fgrep", "grep", "rm",
+};
 
-static bool is_listed(struct reader *reader, const char *name, const char *list)
+static bool is_listed(struct reader *reader, const char *name, const program_name *list,
+		      size_t count)
 {
-	while (*list) {
-		if (is_string(reader, name, list))
+	char first = read_char(reader, name);
+
+	for (size_t i = 0; i < count; i++) {
+		if (list[i][0] == first && is_string(reader, name, list[i]))
 			return true;
-		while (*list++)
-			;
 	}
 	return false;
 }
+
+#define IS_LISTED(reader, name, list)	is_listed(reader, name, list, sizeof(list) / sizeof(*(list)))
 
 /* Return true if the program descends into directories with @option. */
 static bool descends(struct reader *reader, const char *option)
@@ -50,10 +56,10 @@ static bool descends(struct reader *reader, const char *option)
 bool cosy_is_short_program(struct reader *reader, const char *path, char *const *argv)
 {
 	const char *name = last_component(reader, path), *argument;
-	bool may_descend = is_listed(reader, name, short_unless_descending);
+	bool may_descend = IS_LISTED(reader, name, short_unless_descending);
 	int files = 0;
 
-	if (!may_descend && !is_listed(reader, name, short_programs))
+	if (!may_descend && !IS_LISTED(reader, name, short_programs))
 		return false;
 	for (int i = 0; i <= MAX_ARGUMENTS; i++) {
 		argument = read_pointer(reader, &argv[i]);
