@@ -154,7 +154,8 @@ static void start(void *arg)
 
 static void run_team(unsigned int workers, void (*fn)(void *arg))
 {
-	const struct cosy_team_options options = { .size = sizeof(options), .workers = workers };
+	const struct cosy_team_options options = { .size = sizeof(options), .workers = workers,
+						   .flags = marks_pin() ? COSY_TEAM_PIN : 0 };
 	struct cosy_team_info info;
 
 	check(cosy_team_create(&team, &options), "cosy_team_create");

@@ -235,7 +235,8 @@ static bool is_huge(void)
 
 static void make_team(void)
 {
-	const struct cosy_team_options options = { .size = sizeof(options), .workers = workers };
+	const struct cosy_team_options options = { .size = sizeof(options), .workers = workers,
+						   .flags = marks_pin() ? COSY_TEAM_PIN : 0 };
 	const struct cosy_ranges_options memory = { .struct_size = sizeof(memory), .size = SIZE,
 						    .ready = is_fresh() ? 0 : 2 * workers,
 						    .count = is_fresh() ? (uint32_t)left : 0,

@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,6 +40,8 @@
 
 #include <cosy/async.h>
 #include <cosy/share.h>
+
+#include "marks.h"
 
 #define SIZE		64
 #define AT_A_TIME	16
@@ -197,10 +200,22 @@ static void accept_next(struct worker *w)
 	      "cosy_async_accept4");
 }
 
+/* If it is wanted, let a worker stay on the CPU with its number, unless there are fewer. */
+static void pin(const struct worker *w)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)(w - all), &set);
+	if (marks_pin())
+		sched_setaffinity(0, sizeof(set), &set);
+}
+
 static void *serve(void *arg)
 {
 	struct worker *w = arg;
 
+	pin(w);
 	if (kind < LOOP) {
 		serve_by_epoll(w);
 	} else {
@@ -298,8 +313,10 @@ int main(int argc, char **argv)
 	if (read(ready[0], &address, sizeof(address)) != sizeof(address))
 		errx(1, "the server has failed");
 	begin = seconds();
+	marks_begin();
 	for (long left = count; left > 0; left -= AT_A_TIME)
 		ask(left < AT_A_TIME ? (int)left : AT_A_TIME);
+	marks_end();
 	end = seconds();
 	kill(server, SIGKILL);
 	if (wait4(server, NULL, 0, &usage) != server)

@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "marks.h"
+
 static double times_from[2];
 
 /* Get the time and the CPU time of the process, in seconds. */
@@ -28,6 +30,7 @@ static inline void times_now(double now[2])
 static inline void times_begin(void)
 {
 	times_now(times_from);
+	marks_begin();
 }
 
 /* times_print() - print the times since times_begin() */
@@ -35,6 +38,7 @@ static inline void times_print(void)
 {
 	double to[2];
 
+	marks_end();
 	times_now(to);
 	printf("%.3f s, CPU time %.3f s\n", to[0] - times_from[0],
 	       to[1] - times_from[1]);

@@ -70,6 +70,7 @@ vm_accelerators() {
 : "${vm_series:=$COSY_KERNEL}"	# its kernel
 : "${vm_smp:=2}" "${vm_memory:=2G}" "${vm_append:=}"
 : "${vm_icount:=}"		# yes: count instructions
+: "${vm_lines:=}"		# append counts of shared lines to this file
 # yes: TCG emulates all CPUs in one thread. With several, QEMU 7.2 may keep its translation of an
 # instruction that another CPU has just changed. A kernel that patches its code for each module that
 # is loaded then executes a breakpoint that it has removed, for ever.
@@ -132,13 +133,16 @@ vm_start_qemu() {
 		smp+=",sockets=$vm_smp"
 	fi
 	if [[ -n $vm_icount ]]; then
-		qemu+=(-icount shift=0,sleep=off -accel tcg,thread=single -smp 1)
+		qemu+=(-icount shift=0,sleep=off -accel tcg,thread=single -smp "$smp")
 	else
 		local accel=$1
 		if [[ $1 == tcg ]]; then
 			accel+=,thread=$([[ $vm_one_thread ]] && echo single || echo multi)
 		fi
 		qemu+=(-accel "$accel" -smp "$smp")
+	fi
+	if [[ -n $vm_lines ]]; then
+		qemu+=(-plugin "$COSY_BUILD/scripts/vm/cosy-vm-lines.so,out=${vm_lines//,/,,}")
 	fi
 	if [[ $1 == tcg ]]; then
 		# TCG emulates `rep movsb` and `rep stosb` byte by byte, each of which counts as an
@@ -201,11 +205,10 @@ vm_wait() {
 # vm_has_cpus - return 0 if the VM's kernel has started all its CPUs. On one CPU a test of two
 # threads would pass without testing anything.
 vm_has_cpus() {
-	local wanted=$vm_smp found
-	[[ -z $vm_icount ]] || wanted=1
+	local found
 	found=$("$vm_exec" --vm "$vm_dir" -T $vm_answer_seconds -C / nproc </dev/null) || return
-	[[ $found == "$wanted" ]] || {
-		warn "the VM has $found of $wanted CPUs"
+	[[ $found == "$vm_smp" ]] || {
+		warn "the VM has $found of $vm_smp CPUs"
 		return 1
 	}
 }
