@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The program of a user function: its checks, and their cost. Labels are left out.
+// The program of a user function: its checks, and their cost. Labels are left out, and values that are
+// loaded again from the stack: LLVM 21 does that at other places than 19 and 22.
 // RUN: %clang -O0 -c %s -o %t.o && llvm-objcopy --dump-section .cosy.functions=%t.elf %t.o /dev/null
-// RUN: llvm-objdump -dr --no-show-raw-insn %t.elf | sed '/^<L[0-9]*>:$/d' >%t.txt && FileCheck %s <%t.txt && FileCheck --check-prefix=LOOP %s <%t.txt
+// RUN: llvm-objdump -dr --no-show-raw-insn %t.elf | sed '/^<L[0-9]*>:$/d; / = \*(u64 \*)(r10 - 0x/d' >%t.txt && FileCheck %s <%t.txt && FileCheck --check-prefix=LOOP %s <%t.txt
 // RUN: llvm-readelf -S -s %t.elf | FileCheck --check-prefix=ELF %s
 // RUN: %clang -O2 -c %s -o %t.2.o && llvm-objcopy --dump-section .cosy.functions=%t.2.elf %t.2.o /dev/null
-// RUN: llvm-objdump -dr --no-show-raw-insn %t.2.elf | sed '/^<L[0-9]*>:$/d' >%t.2.txt && FileCheck %s <%t.2.txt && FileCheck --check-prefix=LOOP %s <%t.2.txt
+// RUN: llvm-objdump -dr --no-show-raw-insn %t.2.elf | sed '/^<L[0-9]*>:$/d; / = \*(u64 \*)(r10 - 0x/d' >%t.2.txt && FileCheck %s <%t.2.txt && FileCheck --check-prefix=LOOP %s <%t.2.txt
 #include <cosy.h>
 
 // It contains the code, the segment and the lines, and no memory of its own.
