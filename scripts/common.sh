@@ -11,13 +11,13 @@ COSY_KERNEL=${COSY_KERNEL:-6.12}
 mapfile -t COSY_LLVM_VERSIONS < <(sed -n 's/^set(COSY_LLVM_VERSIONS \(.*\))$/\1/p' "$COSY_ROOT/CMakeLists.txt" | tr ' ' '\n')
 
 # choose_llvm - set COSY_LLVM, unless the caller has, to the version of the build, or else to the preferred
-# one that is installed, or else to nothing.
+# one that is installed, or else to nothing. CMakeLists.txt chooses in the same way.
 choose_llvm() {
-	local version
+	local version prefix=${COSY_LLVM_PREFIX:-/usr/lib/llvm-}
 	COSY_LLVM=${COSY_LLVM:-$(sed -n 's/^COSY_LLVM:STRING=//p' "$COSY_BUILD/CMakeCache.txt" 2>/dev/null || true)}
 	for version in "${COSY_LLVM_VERSIONS[@]}"; do
-		if [[ -z $COSY_LLVM && -f /usr/lib/llvm-$version/lib/cmake/clang/ClangConfig.cmake &&
-			-f /usr/lib/llvm-$version/lib/cmake/llvm/LLVMConfig.cmake && -x /usr/lib/llvm-$version/bin/clang ]]; then
+		if [[ -z $COSY_LLVM && -f $prefix$version/lib/cmake/clang/ClangConfig.cmake &&
+			-f $prefix$version/lib/cmake/llvm/LLVMConfig.cmake && -x $prefix$version/bin/clang ]]; then
 			COSY_LLVM=$version
 		fi
 	done
