@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <error.h>
+#include <fcntl.h>
 #include <sys/socket.h>
 
 bool acceptor_can_retry(int error)
@@ -41,7 +42,8 @@ static void accepted(struct cosy_async *op)
 
 	if (op->result == -ECANCELED)
 		return;
-	if (acceptor_can_retry((int)-op->result)) {
+	/* -EAGAIN: the call needs a thread, and none can be started. */
+	if (op->result == -EAGAIN || acceptor_can_retry((int)-op->result)) {
 		op->done = accept_next;
 		cosy_async_timer(acceptor->loop, op, &pause, 0);
 		return;
@@ -59,6 +61,11 @@ static void accepted(struct cosy_async *op)
 
 void acceptor_start(struct acceptor *acceptor)
 {
+	const int flags = fcntl(acceptor->listener, F_GETFL);
+
+	/* Otherwise each accept needs a thread: another process might take the connection before the call. */
+	if (flags < 0 || fcntl(acceptor->listener, F_SETFL, flags | O_NONBLOCK))
+		error(1, errno, "cannot accept");
 	for (int i = 0; i < ACCEPTOR_OPERATIONS; i++) {
 		acceptor->ops[i].data = acceptor;
 		accept_next(&acceptor->ops[i]);

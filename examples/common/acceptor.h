@@ -32,7 +32,7 @@ struct acceptor {
 	struct cosy_async ops[ACCEPTOR_OPERATIONS];
 };
 
-/** acceptor_start() - start accepting; the structure must exist until the loop is destroyed */
+/** acceptor_start() - start accepting; sets O_NONBLOCK. The structure must exist until the loop is destroyed */
 void acceptor_start(struct acceptor *acceptor);
 
 #endif /* ACCEPTOR_H */

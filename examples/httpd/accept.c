@@ -116,7 +116,7 @@ static void accepted(struct cosy_async *op)
 	} else if (op->result == -ECANCELED) {
 		worker_end_if_idle();
 		return;
-	} else if (acceptor_can_retry((int)-op->result)) {
+	} else if (op->result == -EAGAIN || acceptor_can_retry((int)-op->result)) {
 		/* Without a pause the server would do nothing else until a connection is closed. */
 		op->done = accept_next;
 		cosy_async_timer(worker.loop, op, &pause, 0);

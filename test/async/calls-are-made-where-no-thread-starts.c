@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 
 #include "loop.h"
 
@@ -30,6 +31,28 @@ static void forbid_threads(void)
 
 	EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
 	EQUAL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+/* By a listening socket with O_NONBLOCK, the loop accepts itself: the call cannot wait. */
+static void accept_without_a_thread(struct cosy_loop *loop)
+{
+	const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	const int client = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	socklen_t size = sizeof(address);
+	struct cosy_async op = { 0 };
+
+	/* The kernel makes a name. */
+	EQUAL(bind(listener, (struct sockaddr *)&address, sizeof(address.sun_family)), 0);
+	EQUAL(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+	EQUAL(listen(listener, 1), 0);
+	EQUAL(cosy_async_accept4(loop, &op, listener, NULL, NULL, SOCK_CLOEXEC), 0);
+	EQUAL(cosy_wait(loop, 0, NULL), 0);
+	EQUAL(connect(client, (struct sockaddr *)&address, size), 0);
+	CHECK(result_of(loop, &op) >= 0);
+	close((int)op.result);
+	close(client);
+	close(listener);
 }
 
 int main(void)
@@ -69,6 +92,7 @@ int main(void)
 	EQUAL(cosy_async_close(loop, &ops[0], fds[0]), 0);
 	EQUAL(result_of(loop, &ops[0]), 0);
 	EQUAL(fcntl(fds[0], F_GETFD), -1);
+	accept_without_a_thread(loop);
 	EQUAL(cosy_loop_destroy(loop), 0);
 	EQUAL(unlink(name), 0);
 	return 0;
