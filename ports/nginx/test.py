@@ -52,8 +52,9 @@ class Nginx(Site):
         os.symlink("file", self.path("links/link"))
         os.mkfifo(self.path("fifo"))
 
-    def configure(self, listen, lines=""):
-        user = "user nobody nogroup;" if os.geteuid() == 0 else ""
+    def configure(self, listen, lines="", user="nobody"):
+        group = "nogroup" if user == "nobody" else ""
+        user = f"user {user} {group};" if os.geteuid() == 0 else ""
         directory = self.directory
         with open(os.path.join(directory, "nginx.conf"), "w") as file:
             file.write(f"""{user}
