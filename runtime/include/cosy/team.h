@@ -30,8 +30,9 @@
  *
  * Functions return -errno on failure. They are thread-safe and may be called from callbacks, unless
  * they say otherwise; none is async-signal-safe. After fork() the child has no team: there they
- * return -EPERM. A callback has to return, and not to leave by longjmp(), an exception or the end of
- * the thread. pthread_exit() in a callback ends the process by SIGABRT.
+ * return -EPERM. It may destroy the team and make others, also if a callback has forked it. A callback
+ * has to return, and not to leave by longjmp(), an exception or the end of the thread. pthread_exit() in
+ * a callback ends the process by SIGABRT.
  *
  * The colours of Zeldovich et al., "Multiprocessor Support for Event-Driven Programs", USENIX 2003.
  * See cosy-team(7).

@@ -392,7 +392,7 @@ COSY_EXPORT int cosy_team_wait(struct cosy_team *team, const struct timespec *ti
 
 	if (!*team->alive)
 		return -EPERM;
-	if (cosy_worker_self)
+	if (cosy_worker_self && *cosy_worker_self->team->alive)
 		return -EDEADLK;
 	until = cosy_deadline(timeout);
 	return until ? wait_until(team, is_quiet, until) : -EINVAL;
@@ -434,6 +434,10 @@ COSY_EXPORT int cosy_team_destroy(struct cosy_team *team)
 			team_wake(&team->watch_ends);
 			pthread_join(team->watch, NULL);
 		}
+	} else if (cosy_worker_self && cosy_worker_self->team == team) {
+		/* A callback has forked this child: its thread was a worker. */
+		cosy_worker_self = NULL;
+		cosy_thread_colours = NULL;
 	}
 	free_team(team);
 	return 0;
