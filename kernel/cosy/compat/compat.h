@@ -331,6 +331,24 @@ static inline bool cosy_may_be_leased(const struct inode *inode)
 }
 
 /**
+ * cosy_real_dentry() - get the file of the layer below, which an overlay shows
+ * @dentry: a file of any file system; the caller holds it
+ *
+ * If the overlay has copied only the status of a file, this is the copy. Since 6.9 the layer is
+ * asked by a type; before 6.9 it is that of the data.
+ *
+ * Return: the file in the layer. @dentry itself if it is not a regular file of an overlay.
+ */
+static inline struct dentry *cosy_real_dentry(const struct dentry *dentry)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+	return d_real((struct dentry *)dentry, D_REAL_METADATA);
+#else
+	return d_real((struct dentry *)dentry, NULL);
+#endif
+}
+
+/**
  * cosy_mnt_idmap() - get the mapping of owners of a mount
  * @mnt: the mount
  *

@@ -210,25 +210,22 @@ size_t cosy_cached_copy(const struct cosy_cached *cached, u64 buffer, size_t len
 	return done;
 }
 
-/* Maximum number of pages of a read. The file system makes longer reads. */
-#define COSY_CACHED_PAGES	4
-
 /**
  * cosy_cached_read() - read cached data of a file
  * @file:   a file that cosy_is_cached()
  * @buffer: destination, an address of the process
- * @size:   bytes
+ * @size:   bytes; at most COSY_CACHED_MAX, less the offset of @pos in its page
  * @pos:    position in the file; advanced
  *
  * Return: bytes; 0 if nothing was read.
  */
 long cosy_cached_read(struct file *file, u64 buffer, size_t size, loff_t *pos)
 {
-	struct bio_vec vec[COSY_CACHED_PAGES] __uninitialized;
-	struct cosy_cached cached = { .room = COSY_CACHED_PAGES, .vec = vec };
+	struct bio_vec vec[COSY_CACHED_MAX / PAGE_SIZE] __uninitialized;
+	struct cosy_cached cached = { .room = ARRAY_SIZE(vec), .vec = vec };
 	size_t len;
 
-	if (!size || offset_in_page(*pos) + size > COSY_CACHED_PAGES * PAGE_SIZE)
+	if (!size || offset_in_page(*pos) + size > COSY_CACHED_MAX)
 		return 0;
 	len = cosy_cached_get(&cached, file, *pos, size);
 	if (unlikely(!len))

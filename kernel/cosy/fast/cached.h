@@ -35,6 +35,10 @@ struct cosy_cached {
 /* cached.c: the read functions of tmpfs and ext4; if unknown, a function that no file has */
 extern void *cosy_tmpfs_read_iter;
 extern void *cosy_ext4_read_iter;
+
+/* Bytes of a read with cosy_cached_read(), less the offset of its position in a page. */
+#define COSY_CACHED_MAX	(4 * PAGE_SIZE)
+
 void cosy_cached_init(void);
 void cosy_cached_exit(void);
 bool cosy_cached_refused(struct file *file);

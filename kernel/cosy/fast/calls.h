@@ -215,7 +215,7 @@ long cosy_child_open(int dfd, const struct cosy_name *name, unsigned int flags, 
  *
  * FUSE, and file systems of a disk that several machines share, can be on a disk and ask a server.
  *
- * Return: false if it may ask a server; for an overlay this is unknown.
+ * Return: false if it may ask a server. False for an overlay; its layers may be local.
  */
 static inline bool cosy_is_local(const struct super_block *sb)
 {
@@ -235,16 +235,19 @@ static inline bool cosy_is_local(const struct super_block *sb)
  * cosy_is_in_memory() - test whether a file system has in memory what it tells of a file
  * @dentry: the file; may be negative
  *
- * Of what is encrypted, it may have to read the size of a link, or a key.
+ * Of what is encrypted, it may have to read the size of a link, or a key. A regular file of an
+ * overlay is that of its layer; a file of the overlay is asked again if that of a layer is. Other
+ * files of an overlay may be in several layers.
  *
  * Return: false if it may ask a server or read a disk.
  */
 static inline bool cosy_is_in_memory(const struct dentry *dentry)
 {
-	const struct inode *inode = d_inode(dentry);
+	const struct dentry *real = cosy_real_dentry(dentry);
+	const struct inode *inode = d_inode(real);
 
 	return !(READ_ONCE(dentry->d_flags) & DCACHE_OP_REVALIDATE) &&
-	       !(inode && IS_ENCRYPTED(inode)) && cosy_is_local(dentry->d_sb);
+	       !(inode && IS_ENCRYPTED(inode)) && cosy_is_local(real->d_sb);
 }
 
 /**

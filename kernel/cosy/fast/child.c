@@ -526,18 +526,29 @@ struct cosy_request {
 	u32 mask;
 };
 
+/* Return true if opening a file may wait for a process that watches it or has a lease. */
+static bool cosy_open_may_wait(const struct inode *inode)
+{
+	return IS_VERITY(inode) || cosy_sb_is_watched(inode->i_sb) || cosy_may_be_leased(inode);
+}
+
 /*
  * Return true if opening an entry that is cosy_is_simple_to_open() need not wait: for a server or a
- * disk, for the holder of a lease, or for a process that watches the file system.
+ * disk, for the holder of a lease, or for a process that watches the file system. An overlay also
+ * opens the file of its layer.
  */
 static bool cosy_opens_at_once(const struct dentry *dentry)
 {
 	const struct inode *inode = d_inode(dentry);
+	const struct dentry *real;
 
 	if (!cosy_is_in_memory(dentry))
 		return false;
-	return !inode || !(IS_VERITY(inode) || cosy_sb_is_watched(inode->i_sb) ||
-			   cosy_may_be_leased(inode));
+	if (!inode)
+		return true;
+	real = cosy_real_dentry(dentry);
+	return !cosy_open_may_wait(inode) &&
+	       (real == dentry || !cosy_open_may_wait(d_inode(real)));
 }
 
 /*

@@ -89,16 +89,24 @@ long cosy_read_allowed(struct file *file, u64 buffer, size_t size, loff_t *pos)
 	return ret;
 }
 
+/* Return the file of the layer if this is a regular file of an overlay, else the file itself. */
+static const struct inode *cosy_real_inode(const struct file *file)
+{
+	const struct dentry *dentry = file->f_path.dentry, *real = cosy_real_dentry(dentry);
+
+	return real == dentry ? file_inode(file) : d_inode(real);
+}
+
 /**
  * cosy_closes_at_once() - test whether closing a file need not wait, and no entry can wait for it
  * @file: the file
  *
- * Return: true for files and directories on a local disk or on tmpfs. Without a name they may have
- * to be freed on the disk.
+ * Return: true for files and directories on a local disk or on tmpfs, and for files of overlays of
+ * these. Without a name they may have to be freed on the disk.
  */
 bool cosy_closes_at_once(const struct file *file)
 {
-	const struct inode *inode = file_inode(file);
+	const struct inode *inode = cosy_real_inode(file);
 
 	return (S_ISREG(inode->i_mode) || S_ISDIR(inode->i_mode)) &&
 	       !(file->f_mode & FMODE_WRITE) && READ_ONCE(inode->i_nlink) &&
@@ -111,8 +119,83 @@ static long cosy_read_nothing(struct file *file)
 	if (!cosy_is_tmpfs(file) && cosy_cached_refused(file))
 		return -EAGAIN;
 	file_accessed(file);
-	inc_syscr(current);
 	return 0;
+}
+
+/*
+ * Read a file that cosy_is_cached(), part by part. Return bytes read; less than @size if a part is
+ * not cached.
+ */
+static long cosy_read_parts(struct file *file, u64 buffer, size_t size, loff_t pos)
+{
+	size_t done = 0;
+	long ret;
+
+	for (;;) {
+		size_t part = min_t(size_t, size - done, COSY_CACHED_MAX - offset_in_page(pos));
+
+		pagefault_disable();
+		ret = cosy_cached_read(file, buffer + done, part, &pos);
+		pagefault_enable();
+		done += ret;
+		if (ret != part || done == size)
+			return done;
+		cond_resched();
+	}
+}
+
+/* Read a file that cosy_is_cached(). Returns as cosy_read_cached_at(). */
+static long cosy_read_cache(struct file *file, u64 buffer, size_t size, loff_t pos)
+{
+	loff_t end = i_size_read(file_inode(file));
+	long ret;
+
+	if (pos >= end)
+		return cosy_read_nothing(file);
+	size = min_t(u64, size, end - pos);
+	ret = cosy_read_parts(file, buffer, size, pos);
+	return ret && (ret == size || pos + ret == i_size_read(file_inode(file))) ? ret : -EAGAIN;
+}
+
+/*
+ * Return true if the file system itself reads what is cached, without waiting. An overlay asks its
+ * layer, which refuses if it cannot.
+ */
+static bool cosy_reads_nowait(const struct file *file, const struct inode *real)
+{
+	const fmode_t needs = FMODE_READ | FMODE_CAN_READ | FMODE_ATOMIC_POS;
+
+	return S_ISREG(real->i_mode) && (file->f_mode & needs) == needs && file->f_op->read_iter &&
+	       !file->f_op->read && !IS_DAX(real) && !(file->f_flags & O_DIRECT) &&
+	       (file->f_mode & FMODE_NOWAIT || real != file_inode(file)) &&
+	       cosy_is_local(real->i_sb);
+}
+
+/* Let the file system read what is cached. Returns as cosy_read_cached_at(). */
+static long cosy_read_nowait(struct file *file, u64 buffer, size_t size, loff_t pos)
+{
+	const struct inode *real = cosy_real_inode(file);
+	struct iov_iter iter __uninitialized;
+	struct kiocb kiocb __uninitialized;
+	loff_t end;
+	long ret;
+
+	if (!cosy_reads_nowait(file, real))
+		return -EAGAIN;
+	/* Of the page with the end of the file, only the blocks before the end may be cached. */
+	end = i_size_read(real);
+	if (pos < end)
+		size = min_t(u64, size, end - pos);
+	cosy_kiocb_init(&kiocb, file, &pos);
+	kiocb.ki_flags |= IOCB_NOWAIT;
+	iov_iter_ubuf(&iter, READ, u64_to_user_ptr(buffer), size);
+	pagefault_disable();
+	ret = file->f_op->read_iter(&kiocb, &iter);
+	pagefault_enable();
+	/* The plain call may succeed, or read more. */
+	if (ret < 0 || (ret < size && pos + ret < i_size_read(real)))
+		return -EAGAIN;
+	return ret;
 }
 
 /**
@@ -123,25 +206,22 @@ static long cosy_read_nothing(struct file *file)
  * @pos:    position
  *
  * Return: bytes read, or -EAGAIN: a part is not cached, the memory is not present, or the call has
- * to be made in another way.
+ * to be made in another way. Then a part of the memory may be written.
  */
 long cosy_read_cached_at(struct file *file, u64 buffer, size_t size, loff_t pos)
 {
-	loff_t end = i_size_read(file_inode(file)), from = pos;
-	long ret;
+	long ret = -EAGAIN;
 
-	if (!cosy_is_cached(file) || pos < 0 || !size || size > COSY_SHORT ||
+	if (pos < 0 || !size || size > COSY_SHORT ||
 	    !cosy_access_ok(u64_to_user_ptr(buffer), size) ||
 	    cosy_sb_is_watched(file_inode(file)->i_sb) || rw_verify_area(READ, file, &pos, size))
 		return -EAGAIN;
-	if (pos >= end)
-		return cosy_read_nothing(file);
-	size = min_t(u64, size, end - pos);
-	pagefault_disable();
-	ret = cosy_cached_read(file, buffer, size, &pos);
-	pagefault_enable();
-	if (!ret || (ret != size && from + ret != i_size_read(file_inode(file))))
-		return -EAGAIN;
+	if (cosy_is_cached(file))
+		ret = cosy_read_cache(file, buffer, size, pos);
+	if (ret == -EAGAIN)
+		ret = cosy_read_nowait(file, buffer, size, pos);
+	if (ret < 0)
+		return ret;
 	add_rchar(current, ret);
 	inc_syscr(current);
 	return ret;

@@ -17,6 +17,7 @@
 #include <linux/seccomp.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -31,6 +32,9 @@
 
 static struct ring ring;
 static struct stat st;
+
+/* The folder of the layer to which an overlay writes; "" if there is no overlay. */
+static const char *layer = "";
 
 /* Return: the result, or GIVEN_BACK. */
 static long long nowait(long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
@@ -53,32 +57,43 @@ static long long nowait_stat(const char *name)
 	return nowait(SYS_stat, NAME(name), NAME(&st), 0, 0);
 }
 
+/* Links and directories. Those of an overlay are given back; no walk in its cache follows its links. */
+static void links_and_directories(int dir)
+{
+	const long long expected = *layer ? GIVEN_BACK : 0;
+	static const char *const link = "link";
+	struct stat native;
+
+	check(!lstat(link, &native) && nowait(SYS_lstat, NAME(link), NAME(&st), 0, 0) == expected &&
+	      (expected || !memcmp(&st, &native, sizeof(st))), "lstat() of a cached link");
+	check(nowait_stat(link) == expected && (expected || S_ISREG(st.st_mode)),
+	      "stat() of a cached link");
+	check(nowait(SYS_fstat, (uint64_t)dir, NAME(&st), 0, 0) == expected &&
+	      (expected || S_ISDIR(st.st_mode)), "fstat() of a directory");
+	check(nowait_stat("dir/a/b/c/d/e") == expected && (expected || S_ISDIR(st.st_mode)),
+	      "stat() of a directory's name of six components");
+	check(nowait_stat("dir/a/b/c/d/e/file") == 0 && S_ISREG(st.st_mode),
+	      "stat() of a name of seven components is made");
+}
+
 static void made(void)
 {
-	static const char *const link = "link";
 	struct stat native;
 	int fd = open("dir", O_RDONLY | O_DIRECTORY), file = open("dir/file", O_RDONLY);
 
 	check(!stat("dir/file", &native) && nowait_stat("dir/file") == 0 &&
 	      !memcmp(&st, &native, sizeof(st)), "stat() of a cached file is made");
-	check(!lstat(link, &native) && nowait(SYS_lstat, NAME(link), NAME(&st), 0, 0) == 0 &&
-	      !memcmp(&st, &native, sizeof(st)) && S_ISLNK(st.st_mode),
-	      "lstat() of a cached link is made");
-	check(nowait_stat(link) == 0 && S_ISREG(st.st_mode), "stat() follows a cached link");
 	check(nowait(SYS_newfstatat, (uint64_t)fd, NAME("file"), NAME(&st), 0) == 0 &&
 	      st.st_size == 5, "newfstatat() of a name below a descriptor is made");
 	check(nowait(SYS_fstat, (uint64_t)file, NAME(&st), 0, 0) == 0 && st.st_size == 5,
 	      "fstat() of a file is made");
-	check(nowait(SYS_fstat, (uint64_t)fd, NAME(&st), 0, 0) == 0 && S_ISDIR(st.st_mode),
-	      "fstat() of a directory is made");
+	links_and_directories(fd);
 	check(nowait(SYS_access, NAME("dir/file"), R_OK, 0, 0) == 0,
 	      "access() of a cached file is made");
 	check(nowait(SYS_faccessat, (uint64_t)fd, NAME("file"), W_OK, 0) == 0,
 	      "faccessat() of a name below a descriptor is made");
 	check(nowait(SYS_faccessat2, CWD, NAME("dir/file"), X_OK, AT_EACCESS) == -EACCES,
 	      "faccessat2, which fails");
-	check(nowait_stat("dir/a/b/c/d/e") == 0 && S_ISDIR(st.st_mode),
-	      "stat() of a name of six components is made");
 	check(nowait(SYS_fstat, 4000, NAME(&st), 0, 0) == -EBADF,
 	      "fstat() of a descriptor that is not open fails with EBADF");
 	ring_call(&ring, 0, SYS_stat, NAME("dir/file"), NAME(&st), 0, 0);
@@ -138,6 +153,119 @@ static void closes(void)
 	      "close() of a file is made");
 	check(!unlink("gone") && nowait(SYS_close, (uint64_t)gone, 0, 0, 0) == GIVEN_BACK &&
 	      !close(gone), "close() of a file without a name is given back");
+}
+
+#define LONG_FILE	100000
+
+/* Read from the descriptor in the ring and natively, and compare. Return the result in the ring. */
+static long long read_twice(int fd, uint64_t size, int64_t pos)
+{
+	static char here[LONG_FILE + 8192], native[LONG_FILE + 8192];
+	long long ret, expected;
+
+	memset(here, 1, sizeof(here));
+	memset(native, 1, sizeof(native));
+	ret = nowait(SYS_pread64, (uint64_t)fd, NAME(here), size, (uint64_t)pos);
+	expected = pread(fd, native, size, pos);
+	if (ret != GIVEN_BACK)
+		check(ret == expected && !memcmp(here, native, sizeof(here)),
+		      "pread64() of %llu bytes at %lld is made as natively: %lld, %lld",
+		      (unsigned long long)size, (long long)pos, ret, expected);
+	return ret;
+}
+
+/* The name of a file in the layer to which an overlay writes. */
+static const char *real_name(const char *name)
+{
+	static char real[256];
+
+	snprintf(real, sizeof(real), "%s/folder/%s", layer, name);
+	return real;
+}
+
+/* tmpfs does not tell an overlay whether it would wait. */
+static bool is_read_at_once(void)
+{
+	struct statfs fs;
+
+	return !*layer || (!statfs(real_name("dir/file"), &fs) && fs.f_type != TMPFS_MAGIC);
+}
+
+static void reads(void)
+{
+	static const struct {
+		uint64_t size;
+		int64_t pos;
+	} parts[] = {
+		{ 1, 0 }, { 4096, 0 }, { 4096, 1 }, { 16384, 0 }, { 16385, 1 }, { 65536, 4095 },
+		{ LONG_FILE, 0 }, { LONG_FILE + 5000, 0 }, { 5000, LONG_FILE - 1 },
+		{ 10, LONG_FILE }, { 10, LONG_FILE + 1 }, { 10, INT64_MAX - 20 },
+	};
+	static char data[LONG_FILE];
+	int fd = open("long", O_CREAT | O_RDWR, 0644), direct, only;
+	bool at_once;
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (char)(i * 7 + i / 4096);
+	check(write(fd, data, sizeof(data)) == sizeof(data) && !fsync(fd), "a long file is written");
+	at_once = is_read_at_once();
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		/* At the end, the kernel asks no layer. */
+		long long ret = read_twice(fd, parts[i].size, parts[i].pos);
+
+		check(at_once == (ret != GIVEN_BACK) || parts[i].pos >= LONG_FILE,
+		      "%llu bytes at %lld are %s", (unsigned long long)parts[i].size,
+		      (long long)parts[i].pos, at_once ? "read" : "given back");
+	}
+	check(lseek(fd, 99, SEEK_SET) == 99 &&
+	      nowait(SYS_read, (uint64_t)fd, NAME(data), 50, 0) == (at_once ? 50 : GIVEN_BACK) &&
+	      lseek(fd, 0, SEEK_CUR) == (at_once ? 149 : 99), "read() is made at the position");
+	check(nowait(SYS_pread64, (uint64_t)fd, NAME(data), 50, (uint64_t)-1) == GIVEN_BACK,
+	      "a read before the start of the file is given back");
+	check(nowait(SYS_pread64, (uint64_t)fd, 8, 50, 0) == GIVEN_BACK,
+	      "a read to memory that is not mapped is given back");
+	only = open("long", O_WRONLY);
+	check(nowait(SYS_pread64, (uint64_t)only, NAME(data), 50, 0) == GIVEN_BACK,
+	      "a read of a file that is open for writing is given back");
+	close(only);
+	direct = open("long", O_RDONLY | O_DIRECT);
+	check(direct < 0 || nowait(SYS_pread64, (uint64_t)direct, NAME(data), 4096, 0) == GIVEN_BACK,
+	      "a read with O_DIRECT is given back");
+	close(direct);
+	close(fd);
+	check(!unlink("long"), "the long file is removed");
+}
+
+static void ignore(int signal)
+{
+	(void)signal;
+}
+
+/* Opening a file waits for the holder of a lease. */
+static void opens(void)
+{
+	int fd = (int)nowait(SYS_open, NAME("dir/file"), O_RDONLY, 0, 0), holder;
+
+	check(fd >= 0 && pread(fd, &st, 5, 0) == 5 && !memcmp(&st, "12345", 5),
+	      "open() of a cached file is made: %d", fd);
+	close(fd);
+	check(nowait(SYS_open, NAME("dir/file"), O_WRONLY, 0, 0) == GIVEN_BACK,
+	      "open() for writing is given back");
+	signal(SIGIO, ignore);
+	holder = open("dir/file", O_RDWR);
+	check(holder >= 0 && !fcntl(holder, F_SETLEASE, F_WRLCK), "a file is leased");
+	check(nowait(SYS_open, NAME("dir/file"), O_RDONLY, 0, 0) == GIVEN_BACK,
+	      "open() of a leased file is given back");
+	check(!fcntl(holder, F_SETLEASE, F_UNLCK), "the lease ends");
+	close(holder);
+	if (!*layer)
+		return;
+	holder = open(real_name("dir/file"), O_RDWR);
+	check(holder >= 0 && !fcntl(holder, F_SETLEASE, F_WRLCK), "the file of the layer is leased");
+	check(nowait(SYS_open, NAME("dir/file"), O_RDONLY, 0, 0) == GIVEN_BACK,
+	      "open() of the file is given back");
+	check(!fcntl(holder, F_SETLEASE, F_UNLCK), "the lease of the layer ends");
+	close(holder);
 }
 
 /* What closes a descriptor does not overtake a call that was given back, and may use it. */
@@ -210,9 +338,9 @@ static void cold(void)
 	check(nowait_stat("dir/new") == GIVEN_BACK, "a name without a dentry is given back");
 	sync();
 	drop_caches();
-	check(nowait_stat("dir/a/b") == GIVEN_BACK,
+	check(nowait_stat("dir/a/b/c/d/e/file") == GIVEN_BACK,
 	      "a name that must be read from the disk is given back");
-	check(!stat("dir/a/b", &st) && nowait_stat("dir/a/b") == 0,
+	check(!stat("dir/a/b/c/d/e/file", &st) && nowait_stat("dir/a/b/c/d/e/file") == 0,
 	      "the same name is found after it was read");
 	check(nowait_stat("..") == GIVEN_BACK, "a name that leaves the mount is given back");
 }
@@ -389,6 +517,7 @@ static void make_files(void)
 	mkdir("secret", 0700);
 	check(!system("mkdir -p dir/a/b/c/d/e && chmod 755 ."), "the directories are made");
 	close(open("secret/file", O_CREAT | O_WRONLY, 0644));
+	close(open("dir/a/b/c/d/e/file", O_CREAT | O_WRONLY, 0644));
 	fd = open("dir/file", O_CREAT | O_WRONLY, 0644);
 	check(write(fd, "12345", 5) == 5, "a file is made");
 	close(fd);
@@ -403,24 +532,22 @@ int main(int argc, char **argv)
 	struct statfs fs;
 
 	device = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
-	if (!check(device >= 0 && argc == 2, "the device is open, and a folder is given"))
+	if (!check(device >= 0 && argc >= 2, "the device is open, and a folder is given"))
 		return 1;
+	if (argc == 3)
+		layer = argv[2];
 	if (!check(!chdir(argv[1]) && !mkdir("folder", 0755) && !chdir("folder") &&
 		   !statfs(".", &fs) && !ring_create(&ring, 64), "a loop"))
 		return 1;
 	make_files();
-	/* Any file system may be below it. */
-	if (fs.f_type == OVERLAYFS_SUPER_MAGIC) {
-		check(!stat("dir/file", &st) && nowait_stat("dir/file") == GIVEN_BACK,
-		      "a name of an overlay is given back");
-		return finish();
-	}
 	made();
 	not_made();
 	closes();
+	reads();
+	opens();
 	closes_after_others();
 	absent_pages();
-	if (fs.f_type == EXT4_SUPER_MAGIC)
+	if (fs.f_type == EXT4_SUPER_MAGIC || (*layer && is_read_at_once()))
 		cold();
 	permission();
 	changing();
