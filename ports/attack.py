@@ -30,7 +30,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 sys.path.insert(0, os.path.join(ROOT, "test/examples/Inputs/httpd"))
 sys.dont_write_bytecode = True
 
-from server import LIMIT, Server, check, until
+from server import LIMIT, Site, check, until
 
 LARGE = bytes(range(251)) * 4000
 FILES = {"small.bin": bytes(range(256)) * 5, "edge": b"e" * 16384, "over": b"o" * 16385, "large": LARGE, "empty": b"",
@@ -290,7 +290,7 @@ class Target:
         self.tcp = ("127.0.0.1", free_port())
         self.environment = {**os.environ, **({"COSY_EXECUTOR": executor} if executor else {})}
         self.errors = os.path.join(self.directory, "errors")
-        self.process = None
+        self.process = self.cgroup = None
         for name, contents in FILES.items():
             path = os.path.join(self.directory, "www", name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -301,7 +301,7 @@ class Target:
     def start(self, *command):
         with open(self.errors, "wb") as errors:
             self.process = subprocess.Popen([self.program, *command], env=self.environment, stdout=subprocess.DEVNULL,
-                                            stderr=errors)
+                                            stderr=errors, preexec_fn=lambda: Site.enter_cgroup(self))
         for address in self.addresses():
             until(lambda: listens(address) or self.process.poll() is not None, "it listens")
         check(self.process.poll() is None, f"it runs: {self.complaints()[:1000]}")
@@ -416,8 +416,10 @@ class NginxTarget(HttpdTarget):
 class CryptTarget(Target, Crypt):
     def begin(self):
         key = os.path.join(self.directory, "key")
-        made = subprocess.run([self.program, "--make-key", key], check=True, stdout=subprocess.PIPE, text=True)
-        self.public, self.get = made.stdout.strip(), os.path.join(os.path.dirname(self.program), "cryptget")
+        if not os.path.exists(key):
+            made = subprocess.run([self.program, "--make-key", key], check=True, stdout=subprocess.PIPE, text=True)
+            self.public = made.stdout.strip()
+        self.get = os.path.join(os.path.dirname(self.program), "cryptget")
         # It listens at one address only.
         self.tcp = self.unix
         self.start("--threads=2", key, self.unix, os.path.join(self.directory, "www"))

@@ -5,9 +5,12 @@
 usage: memory.py KIND PROGRAM
 
 KIND is memcached, nginx, httpd or cryptserve. Its address space is limited (RLIMIT_AS), so that its allocations fail.
+With the module, as root, also the memory of its cgroup: the kernel ends the process that has the connections, or several.
+Then the module keeps no memory of them.
 """
 
 import argparse
+import contextlib
 import errno
 import os
 import pwd
@@ -15,6 +18,7 @@ import random
 import re
 import resource
 import select
+import signal
 import socket
 import sys
 import time
@@ -24,6 +28,7 @@ sys.dont_write_bytecode = True
 
 import attack
 from limits import cpu_time
+from restart import KernelMemory
 from server import check, until
 
 CLIENTS = 600
@@ -93,7 +98,8 @@ def crowd(target, seconds):
         for client in clients:
             if not client.ended:
                 client.step()
-    check_rests(target)
+    if not target.cgroup:
+        check_rests(target)
     for client in clients:
         target.judge(client)
         client.socket.close()
@@ -191,7 +197,8 @@ class MemcachedMemory(MemcachedDemand, attack.MemcachedTarget):
 
 
 class HttpdMemory(HttpDemand, attack.HttpdTarget):
-    pass
+    def complaints(self):
+        return re.sub(r".*: worker \d+ was ended by signal 9\n", "", super().complaints())
 
 
 class NginxMemory(HttpDemand, attack.NginxTarget):
@@ -233,6 +240,38 @@ def check_address_space(target):
         check(target.server() == pid, "the process is the same")
 
 
+def check_cgroup(target):
+    """
+    The kernel has no memory for its sockets, buffers and loops, and ends a process. nginx and httpd replace it; others
+    are started again.
+    """
+    memory = KernelMemory(target)
+    if not memory.cgroup:
+        return
+    target.begin()
+    check_serves(target)
+    for more in 1 << 20, 4 << 20:
+        write(f"{memory.cgroup}/memory.max", int(memory.read("memory.current")) + more)
+        complete = crowd(target, 10)
+        write(f"{memory.cgroup}/memory.max", "max")
+        events = dict(line.split() for line in memory.read("memory.events").splitlines())
+        print(f"cgroup, {more >> 10} KiB more: {complete} of {CLIENTS} clients have all answers, "
+              f"{events['oom_kill']} processes were ended")
+        if target.process.poll() is not None:
+            check(target.process.returncode == -signal.SIGKILL, f"only the kernel ends it: {target.process.returncode}")
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(target.unix)
+            target.begin()
+        check_serves(target)
+    target.end()
+    memory.check_leaks(2)
+
+
+def write(name, text):
+    with open(name, "w") as file:
+        file.write(str(text))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("kind", choices=KINDS)
@@ -248,6 +287,7 @@ def main():
         check_address_space(target)
         until(lambda: target.sockets() <= before, "no descriptor is left")
         target.end()
+        check_cgroup(target)
         target.remove()
     finally:
         if target.process and target.process.poll() is None:
