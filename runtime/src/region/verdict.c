@@ -27,12 +27,13 @@
  */
 #define STEP_NATIVE	3
 #define STEP_MEASURED	4
+#define NATIVE_STEPS	0x7238dcu
 /* Without a verdict after this number of steps, runs do not end: they are left by longjmp(). */
 #define LOST_STEPS	96
 /* The number of runs of each kind for a first verdict, and after a loss. */
 #define FEW_RUNS	3
 #define RUNS_AFTER_LOSS	2
-/* With more runs of each kind, smaller differences are seen; with the last number, all are. */
+/* With more runs of each kind, smaller differences are seen; with COSY_VERDICT_SAMPLES, all are. */
 #define SEVERAL_RUNS	8
 /*
  * Ticks that are subtracted from a native run. Its measured time contains the path from the first
@@ -279,10 +280,28 @@ static int64_t median(const uint64_t *sorted, uint32_t count)
 	return (int64_t)((sorted[(count - 1) / 2] + sorted[count / 2]) / 2);
 }
 
-/* Return the difference of the least and the greatest time. Of many times, the greatest is left out. */
+/* Return the difference of the least and the greatest time. */
+static int64_t range(const uint64_t *sorted, uint32_t count)
+{
+	return (int64_t)(sorted[count - 1] - sorted[0]);
+}
+
+/* The same, but of many times, the greatest is left out. */
 static int64_t spread(const uint64_t *sorted, uint32_t count)
 {
-	return (int64_t)(sorted[count - (count > FEW_RUNS ? 2 : 1)] - sorted[0]);
+	return range(sorted, count > FEW_RUNS ? count - 1 : count);
+}
+
+/* Return the mean. Of many times, the greatest is left out: it may have been interrupted. */
+static int64_t mean(const uint64_t *sorted, uint32_t count)
+{
+	uint64_t sum = 0;
+
+	if (count > FEW_RUNS)
+		count--;
+	for (uint32_t i = 0; i < count; i++)
+		sum += sorted[i];
+	return (int64_t)(sum / count);
 }
 
 /**
@@ -290,16 +309,20 @@ static int64_t spread(const uint64_t *sorted, uint32_t count)
  * @count:  number of runs of the kind that has fewer
  * @native: median of the native times
  * @gain:   by how much the median of the times in the kernel is less
+ * @mean_gain: by how much their mean is less
  * @faster: of 100 pairs of a run in the kernel and a native one, the number of those in
  *	    which the former took less time
  * @spread: sum of the spreads of both kinds
+ * @differ: times of a kind differ by more than @native
  */
 struct comparison {
 	uint32_t count;
 	int64_t native;
 	int64_t gain;
+	int64_t mean_gain;
 	uint32_t faster;
 	int64_t spread;
+	bool differ;
 };
 
 static struct comparison compare(const struct cosy_verdict *verdict)
@@ -319,13 +342,16 @@ static struct comparison compare(const struct cosy_verdict *verdict)
 	found.faster = faster * 100 / (nkernel * nnative);
 	found.native = median(native, nnative) - NATIVE_EXCESS;
 	found.gain = found.native - median(kernel, nkernel);
+	found.mean_gain = mean(native, nnative) - NATIVE_EXCESS - mean(kernel, nkernel);
 	found.spread = spread(kernel, nkernel) + spread(native, nnative);
+	found.differ = range(kernel, nkernel) > found.native || range(native, nnative) > found.native;
 	return found;
 }
 
 /*
  * Return what the comparison shows: GAINS, LOSES, or NONE if more runs are needed. If there
  * are few runs, each run in the kernel has to differ from each native one in the same direction, by much.
+ * If entries differ much, few of them may do most of the work: then the mean of all runs decides.
  */
 static enum cosy_opinion judge(const struct comparison *found)
 {
@@ -335,6 +361,10 @@ static enum cosy_opinion judge(const struct comparison *found)
 
 	if (found->count < FEW_RUNS)
 		return COSY_OPINION_NONE;
+	if (found->differ && found->count < COSY_VERDICT_SAMPLES)
+		return COSY_OPINION_NONE;
+	if (found->differ)
+		return found->mean_gain > 0 ? COSY_OPINION_GAINS : COSY_OPINION_LOSES;
 	if (found->gain > much && found->faster >= least)
 		return COSY_OPINION_GAINS;
 	if (found->gain <= -much && found->faster <= 100 - least)
@@ -346,11 +376,13 @@ static enum cosy_opinion judge(const struct comparison *found)
 static void note_gain(struct cosy_verdict *verdict, const struct comparison *found)
 {
 	int64_t size = found->gain < 0 ? -found->gain : found->gain;
+	int64_t skew = found->gain - found->mean_gain;
 
 	__atomic_store_n(&verdict->gain, found->gain, __ATOMIC_RELAXED);
 	__atomic_store_n(&verdict->is_known,
 			 found->count && size >= 4 * TICKS_ERROR &&
-				 size * 50 >= found->native && 2 * found->spread <= size,
+				 size * 50 >= found->native && 2 * found->spread <= size &&
+				 4 * (skew < 0 ? -skew : skew) <= size,
 			 __ATOMIC_RELAXED);
 }
 
@@ -384,13 +416,15 @@ static enum cosy_choice choose_loss(struct cosy_verdict *verdict,
 }
 
 /*
- * Return the kind of run that is measured at @step. The order is that of Thue and Morse, so that a
- * program whose entries differ in turn does not always do the same in runs of one kind.
+ * Return the kind of run that is measured at @step. A program may do something else in every second,
+ * third, fourth or sixth entry. The native runs are the bits of NATIVE_STEPS: each half is the complement
+ * of the other one, and so are the halves of these. So in 24 steps, as many of the entries that do the
+ * same are native as in the kernel; in 12 steps, also, but for those that are done in every fourth.
  */
 static enum cosy_choice kind_of_step(uint32_t step)
 {
-	return __builtin_parity(step) ? COSY_CHOICE_MEASURE_NATIVE :
-					COSY_CHOICE_MEASURE_KERNEL;
+	return NATIVE_STEPS >> (step - STEP_MEASURED) % 24 & 1 ? COSY_CHOICE_MEASURE_NATIVE :
+								 COSY_CHOICE_MEASURE_KERNEL;
 }
 
 /* Choose at a step, by the runs until now. */

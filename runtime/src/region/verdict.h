@@ -32,7 +32,7 @@ enum cosy_opinion {
 };
 
 /* The maximum number of measured runs of a kind. */
-#define COSY_VERDICT_SAMPLES	16
+#define COSY_VERDICT_SAMPLES	12
 
 /**
  * struct cosy_times - how long runs of one kind took

@@ -2,10 +2,6 @@
 /*
  * Regions as the documents advise to write them, and as they warn of: some gain, some lose. On a CPU
  * that counts instructions, the verdict on each is compared with what it saves.
- *
- * usage: verdict-regions PLAIN [NAME...]	compare: PLAIN is this program, compiled with -DPLAIN and
- *						-fcosy-auto, which runs instead of the regions
- *	  verdict-regions --run NAME		run a region; print the ticks of an entry
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -22,7 +18,6 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <x86intrin.h>
 #ifdef PLAIN
 #define COSY_START do {} while (0)
 #define COSY_END do {} while (0)
@@ -32,11 +27,6 @@
 
 #include "verdict-measure.h"
 #include "verdict-tree.h"
-
-#define ENTRIES		120
-/* An interrupt takes as long as several entries, and does not come in most parts. */
-#define PARTS		15
-#define WARM_UP		120
 
 static unsigned long sum;
 
@@ -48,11 +38,6 @@ extern __attribute__((noinline, weak)) unsigned long hash(const char *bytes, lon
 	for (long i = 0; i < n; i++)
 		h = h * 33 + (unsigned char)bytes[i];
 	return h;
-}
-
-static const char *name_of(int i)
-{
-	return names[i % 100];
 }
 
 static void one_stat(int i)
@@ -562,11 +547,7 @@ static void gathered_write(int i)
 	(void)i;
 }
 
-#define REGION(name) { #name, name }
-static const struct {
-	const char *name;
-	void (*run)(int i);
-} regions[] = {
+static const struct region regions[] = {
 	REGION(hashed_file), REGION(record_locks), REGION(record_update),
 	REGION(locked_record_update), REGION(small_file), REGION(readdir_and_status),
 	REGION(one_getpid), REGION(sixteen_stats), REGION(one_stat),
@@ -582,84 +563,7 @@ static const struct {
 	REGION(touched_files), REGION(copied_file), REGION(gathered_write),
 };
 
-#define COUNT (sizeof(regions) / sizeof(*regions))
-
-/* Print the ticks of an entry of a region: the median of those of PARTS parts. */
-static int run(const char *name)
-{
-	long long ticks[PARTS];
-
-	for (size_t r = 0; r < COUNT; r++) {
-		if (strcmp(regions[r].name, name))
-			continue;
-		prepare();
-		for (int i = 0; i < WARM_UP; i++)
-			regions[r].run(i);
-		for (int part = 0, i = 0; part < PARTS; part++) {
-			unsigned long long begin = __rdtsc();
-
-			for (; i < (part + 1) * (ENTRIES / PARTS); i++)
-				regions[r].run(i);
-			ticks[part] = (__rdtsc() - begin) / (ENTRIES / PARTS);
-		}
-		qsort(ticks, PARTS, sizeof(*ticks), compare_ticks);
-		printf("%lld\n", ticks[PARTS / 2]);
-		return 0;
-	}
-	return 2;
-}
-
-/*
- * Return true if the verdict on a region is right: that of the smaller number of ticks, unless they
- * differ by less than 2 % or 60 ticks; the gain is within 25 % of what is measured, or not printed.
- */
-static int is_right(const char *self, const char *plain, const char *name)
-{
-	char line[512];
-	const char *gain, *wrong = NULL;
-	int gains, loses, differs;
-	long native, kernel, saved;
-
-	measure_both(self, plain, name, &native, &kernel);
-	saved = native - kernel;
-	measured(self, "auto", name, line);
-	gains = strstr(line, "verdict=gains") != NULL;
-	loses = strstr(line, "verdict=loses") != NULL;
-	gain = strstr(line, "gain=");
-	differs = labs(saved) > 60 && labs(saved) * 50 > native;
-	if (!gains && !loses)
-		wrong = "no verdict";
-	else if (differs && gains != (saved > 0))
-		wrong = "the verdict";
-	else if (gain && labs(atol(gain + 5) - saved) * 4 > labs(saved))
-		wrong = "the gain";
-	printf("%-24s native %6ld, kernel %6ld, saved %6ld, verdict %s, gain %s: %s%s\n", name,
-	       native, kernel, saved, gains ? "gains" : loses ? "loses" : "none",
-	       gain ? gain + 5 : "unknown", wrong ? "WRONG: " : "right", wrong ? wrong : "");
-	fflush(stdout);
-	return !wrong;
-}
-
 int main(int argc, char **argv)
 {
-	int wrong = 0;
-
-	if (argc == 3 && !strcmp(argv[1], "--run"))
-		return run(argv[2]);
-	if (argc < 2)
-		return 2;
-	for (size_t r = 0; r < COUNT; r++) {
-		int wanted = argc == 2;
-
-		for (int i = 2; i < argc; i++)
-			wanted |= !strcmp(argv[i], regions[r].name);
-		/*
-		 * A second time, because a process may take 1.3 % less than all others with the same
-		 * calls, as one of five did for failing_opens, and its gain is 3.8 %.
-		 */
-		if (wanted)
-			wrong += !is_right(argv[0], argv[1], regions[r].name) &&
-				 !is_right(argv[0], argv[1], regions[r].name);
-	}
-	return wrong != 0;
+	return measure_regions(regions, sizeof(regions) / sizeof(*regions), argc, argv);
 }

@@ -24,6 +24,11 @@ static void fail(const char *what)
 	exit(1);
 }
 
+static const char *name_of(int i)
+{
+	return names[i % 100];
+}
+
 static void write_file(const char *name, size_t size)
 {
 	int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
