@@ -32,8 +32,8 @@ _Static_assert(COSY_RING_RECEIVE_UNUSUAL ==
 	       (MSG_OOB | MSG_PEEK | MSG_DONTWAIT | MSG_WAITALL | MSG_ERRQUEUE), "the flags' values");
 _Static_assert(COSY_RING_SEND_UNUSUAL == (MSG_OOB | MSG_DONTWAIT | MSG_FASTOPEN), "and these");
 
-/* After this number of entries into the module, epoll is checked if entries wait for it. */
-#define MAX_UNSEEN	64
+/* See cosy_ring_hides_events(): what an entry into the module counts. */
+#define ENTERED		4
 /* After this number of entries that have given calls back, all receives are made elsewhere. */
 #define MAX_GIVEN	64
 /* In place of a descriptor. */
@@ -416,6 +416,7 @@ static COSY_ALWAYS_INLINE void note_batch(struct cosy_loop *loop)
 
 	note_entered(loop);
 	n = loop->ring.page->done_tail - loop->ring.done_head;
+	loop->ring.unseen += ENTERED + n;
 	if (n && loop->batches.used)
 		cosy_loop_resumed(loop, 1, n);
 }
@@ -904,7 +905,6 @@ bool cosy_ring_give(struct cosy_loop *loop, bool waits)
 	if (ring->others && (!waits || !cosy_ring_outstanding(loop)))
 		return false;
 	ring->until = cosy_timers_next(&loop->timers);
-	ring->unseen = 0;
 	ring->page->sleep_fd = loop->fds.nadded ? loop->fds.epoll :
 			       loop->module.inside ? loop->module.fd : -1;
 	ring->error = &errno;
@@ -1372,11 +1372,12 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		*delivered = n;
 		if (COSY_UNLIKELY(err))
 			return err;
+		if (COSY_UNLIKELY(loop->ring.others) && cosy_ring_hides_events(&loop->ring))
+			return go_on_for_others(loop, seen & COSY_ASYNC_READABLE);
 		if (n >= COSY_WAIT_MAX || (min ? n >= min : seen & LOOKED) || has_stopped(loop, stops))
 			break;
 		if (COSY_UNLIKELY(loop->ring.others) &&
-		    (loop->ring.unseen++ == MAX_UNSEEN || !cosy_ring_outstanding(loop) ||
-		     seen & (COSY_ASYNC_READABLE | COSY_ASYNC_TIMEOUT)))
+		    (!cosy_ring_outstanding(loop) || seen & (COSY_ASYNC_READABLE | COSY_ASYNC_TIMEOUT)))
 			return go_on_for_others(loop, seen & COSY_ASYNC_READABLE);
 		if (!cosy_ring_outstanding(loop) ||
 		    COSY_UNLIKELY(seen & COSY_ASYNC_TIMEOUT))

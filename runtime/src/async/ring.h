@@ -46,7 +46,7 @@ struct cosy_loop;
  * @others:    while a thread has the ring: entries in the loop's page wait for epoll or a time
  * @until:     that time, or UINT64_MAX
  * @readable:  a thread has left the module because epoll reports something
- * @unseen:    number of entries into the module since epoll was checked, if there are @others
+ * @unseen:    what the module has done since epoll was checked: see cosy_ring_hides_events()
  * @submitted: number of entries written, up to @counted_calls and @counted_receives
  * @counted_calls: number of calls counted, modulo 2^32
  * @counted_receives: number of receives counted, modulo 2^32
@@ -86,6 +86,20 @@ struct cosy_ring {
 
 /* After this number of calls made by a thread, it enters the module, so that others get their turn. */
 #define COSY_RING_OWN_CALLS	8
+
+/* After this, epoll is checked also if sockets in the ring are always ready. */
+#define COSY_RING_MAX_UNSEEN	256
+
+/**
+ * cosy_ring_hides_events() - return true if so much has happened in the ring that epoll has to be checked
+ *
+ * @unseen counts an entry into the module as 4, and each operation that it has completed as 1. It is larger
+ * than the limit also if epoll had more events than were taken when it was last checked.
+ */
+static inline bool cosy_ring_hides_events(const struct cosy_ring *ring)
+{
+	return ring->unseen > COSY_RING_MAX_UNSEEN;
+}
 
 /* In the slot of an operation that is in the ring: it is the call of a function, which has a slot. */
 #define COSY_RING_OF_TASK	(1u << 29)

@@ -142,7 +142,10 @@ static long wait_for_events(struct cosy_loop *loop, struct epoll_event *events,
 			 0, 0);
 }
 
-/* The same also for entries in the module. Releases the lock meanwhile. */
+/*
+ * The same also for entries in the module. Releases the lock meanwhile. While sockets in the ring are always
+ * ready, the module does not check epoll.
+ */
 static long wait_for_others(struct cosy_loop *loop, struct epoll_event *events,
 			    uint64_t until)
 {
@@ -154,7 +157,7 @@ static long wait_for_others(struct cosy_loop *loop, struct epoll_event *events,
 	loop->blocked = true;
 	if (cosy_module_sleeps(loop)) {
 		why = cosy_module_sleep(loop, until);
-		if (why & COSY_ASYNC_READABLE)
+		if (why & COSY_ASYNC_READABLE || cosy_ring_hides_events(&loop->ring))
 			n = wait_for_events(loop, events, 0);
 		if (!n && why & COSY_ASYNC_SIGNAL)
 			n = -EINTR;
@@ -200,8 +203,10 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 	long n = 0;
 
 	/* The module was just entered, and has all entries. */
-	if (!until && !epoll_matters(loop) && up_to_date)
+	if (!until && !epoll_matters(loop) && up_to_date) {
+		loop->ring.unseen = 0;
 		return 0;
+	}
 	loop->module.up_to_date = false;
 	if (!until && cosy_ring_outstanding(loop) && !loop->ring.up_to_date)
 		cosy_ring_make(loop);
@@ -210,6 +215,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 		n = wait_for_others(loop, events, until < timer ? until : timer);
 	else if (epoll_matters(loop))
 		n = wait_for_events(loop, events, 0);
+	loop->ring.unseen = n == EVENTS ? COSY_RING_MAX_UNSEEN + 1 : 0;
 	/* The data that epoll has seen was received in the ring. */
 	if (!n && loop->ring.readable)
 		cosy_descriptors_disarm(&loop->fds);
@@ -551,13 +557,31 @@ static int wait_result(int err, unsigned int delivered)
 	return delivered ? (int)delivered : err < 0 ? err : 0;
 }
 
+/* Check the descriptors after all that the ring has delivered: the goal is reached. */
+static COSY_NOINLINE int look_after_ring(struct cosy_loop *loop, const struct goal *goal,
+					 unsigned int *delivered)
+{
+	struct cosy_delivery delivery = {
+		.room = room(loop, goal, *delivered),
+		.count = *delivered,
+	};
+	int err = look_at_descriptors(loop, 0, &delivery);
+
+	*delivered = delivery.count;
+	return err;
+}
+
 /* The rest of cosy_wait() with the lock. Releases it. */
 static COSY_ALWAYS_INLINE int wait_entered(struct cosy_loop *loop, unsigned int min, uint64_t until,
 					   unsigned int *delivered)
 {
 	struct goal goal = { .min = min, .until = until };
-	int err = min && reached(&goal, *delivered) ? 0 : wait_locked(loop, &goal, delivered);
+	int err = 0;
 
+	if (!min || !reached(&goal, *delivered))
+		err = wait_locked(loop, &goal, delivered);
+	else if (COSY_UNLIKELY(cosy_ring_hides_events(&loop->ring)) && !loop->blocked)
+		err = look_after_ring(loop, &goal, delivered);
 	leave(loop);
 	return err;
 }
