@@ -309,12 +309,17 @@ static void losing_module(void)
 /* Reads that wait in the module are cancelled. Threads that make calls must be awaited. */
 static void destroying(void)
 {
+	const uint64_t before = handed_over();
+
 	open_file("destroying");
 	disk_hold();
 	submit(7);
 	EQUAL(cosy_wait(loop, 0, NULL), 0);
 	disk_await(1);
 	settle();
+	/* The read of the disk may be one that was begun before the thread made its call. */
+	while (!in_module && handed_over() == before)
+		usleep(1000);
 	if (!in_module) {
 		EQUAL(cosy_loop_destroy(loop), -EBUSY);
 		disk_go_on();
