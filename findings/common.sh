@@ -42,3 +42,20 @@ expect() {
 		exit 1
 	fi
 }
+
+# boot RELEASE - run the static program tree/init in a VM with the unpacked kernel of this release, and the files of the
+# folder tree. Its output is in the file "vm". It prints "release" and the kernel's release.
+boot() {
+	(cd tree && find . -mindepth 1 | cpio --quiet -o -H newc) >initramfs
+	qemu-system-x86_64 -nodefaults -no-reboot -display none -serial stdio -m 512M -cpu max -kernel "root/boot/vmlinuz-$1" \
+		-initrd initramfs -append 'console=ttyS0 quiet panic=-1' | tr -d '\r' >vm
+	expect "kernel" "$1" "$(sed -n 's/^release //p' vm)"
+}
+
+# compile_twice SOURCE - compile a C program for the unpacked musl, as with-musl, and for glibc, as with-glibc.
+compile_twice() {
+	local musl=root/usr/lib/x86_64-linux-musl
+	gcc -O1 -Wall -nostdinc -isystem root/usr/include/x86_64-linux-musl -static -nostdlib "$1" \
+		$musl/crt1.o $musl/libc.a -o with-musl
+	gcc -O1 -Wall "$1" -o with-glibc
+}

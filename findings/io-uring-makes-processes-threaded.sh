@@ -114,10 +114,7 @@ int main(void)
 }
 END
 gcc -O1 -Wall -static -Iroot/usr/include -o tree/init spaces.c root/usr/lib/x86_64-linux-gnu/liburing.a
-(cd tree && printf '%s\n' init proc | cpio --quiet -o -H newc) >initramfs
-qemu-system-x86_64 -nodefaults -no-reboot -display none -serial stdio -m 512M -cpu max -kernel "root/boot/vmlinuz-$release" \
-	-initrd initramfs -append 'console=ttyS0 quiet panic=-1' | tr -d '\r' >vm
-expect "kernel" $release "$(sed -n 's/^release //p' vm)"
+boot "$release"
 while IFS=: read -r use wanted; do
 	expect "unshare, setns: $use" "${wanted# }" "$(sed -n "s/^$use: //p" vm)"
 done <<'END'

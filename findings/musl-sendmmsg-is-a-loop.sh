@@ -39,10 +39,7 @@ int main(void)
 	return recvmmsg(pair[1], messages, MESSAGES, 0, 0) != MESSAGES;
 }
 END
-musl=root/usr/lib/x86_64-linux-musl
-gcc -O1 -Wall -nostdinc -isystem root/usr/include/x86_64-linux-musl -static -nostdlib batch.c \
-	$musl/crt1.o $musl/libc.a -o with-musl
-gcc -O1 -Wall batch.c -o with-glibc
+compile_twice batch.c
 
 # made PROGRAM - run it, and print how many of each call it makes.
 made() {

@@ -49,10 +49,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-musl=root/usr/lib/x86_64-linux-musl
-gcc -O1 -Wall -nostdinc -isystem root/usr/include/x86_64-linux-musl -static -nostdlib rights.c \
-	$musl/crt1.o $musl/libc.a -o with-musl
-gcc -O1 -Wall rights.c -o with-glibc
+compile_twice rights.c
 
 # sent LIBC COUNT - send so many descriptors, and print the result and how many system calls were made for it.
 sent() {
