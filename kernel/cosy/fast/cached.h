@@ -76,6 +76,22 @@ static __always_inline bool cosy_reads_cache(const struct file *file)
 }
 
 /**
+ * cosy_reads_regular() - test whether reads of a file are ordinary reads of a regular file
+ * @file: the file
+ *
+ * Return: false if it is not open for reading, or its data does not go through the page cache
+ * (O_DIRECT, DAX).
+ */
+static __always_inline bool cosy_reads_regular(const struct file *file)
+{
+	const fmode_t needs = FMODE_READ | FMODE_CAN_READ | FMODE_ATOMIC_POS;
+	const struct inode *inode = file_inode(file);
+
+	return S_ISREG(inode->i_mode) && !IS_DAX(inode) && !(file->f_flags & O_DIRECT) &&
+	       (file->f_mode & needs) == needs;
+}
+
+/**
  * cosy_is_cached() - return true if all reads of a file are from the page cache
  * @file: the file
  *
@@ -86,15 +102,7 @@ static __always_inline bool cosy_reads_cache(const struct file *file)
  */
 static __always_inline bool cosy_is_cached(const struct file *file)
 {
-	const struct inode *inode = file_inode(file);
-
-	if (!S_ISREG(inode->i_mode) || IS_DAX(inode) ||
-	    file->f_flags & O_DIRECT)
-		return false;
-	if ((file->f_mode & (FMODE_READ | FMODE_CAN_READ | FMODE_ATOMIC_POS)) !=
-	    (FMODE_READ | FMODE_CAN_READ | FMODE_ATOMIC_POS))
-		return false;
-	return cosy_reads_cache(file);
+	return cosy_reads_regular(file) && cosy_reads_cache(file);
 }
 
 /** cosy_cached_put() - drop the references to the pages */

@@ -163,11 +163,8 @@ static long cosy_read_cache(struct file *file, u64 buffer, size_t size, loff_t p
  */
 static bool cosy_reads_nowait(const struct file *file, const struct inode *real)
 {
-	const fmode_t needs = FMODE_READ | FMODE_CAN_READ | FMODE_ATOMIC_POS;
-
-	return S_ISREG(real->i_mode) && (file->f_mode & needs) == needs && file->f_op->read_iter &&
-	       !file->f_op->read && !IS_DAX(real) && !(file->f_flags & O_DIRECT) &&
-	       (file->f_mode & FMODE_NOWAIT || real != file_inode(file)) &&
+	return cosy_reads_regular(file) && !IS_DAX(real) && file->f_op->read_iter &&
+	       !file->f_op->read && (file->f_mode & FMODE_NOWAIT || real != file_inode(file)) &&
 	       cosy_is_local(real->i_sb);
 }
 
