@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -56,8 +57,14 @@ static int open_one(const char *text)
 	/* Connections inherit it: an answer does not wait until the one before has been received. */
 	if (address.socket.ss_family != AF_UNIX)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	if (bind(fd, (const struct sockaddr *)&address.socket, address.size) ||
-	    listen(fd, SOMAXCONN))
+	if (bind(fd, (const struct sockaddr *)&address.socket, address.size))
+		error(1, errno, "cannot listen on %s%s", text,
+		      errno == EADDRINUSE && address.socket.ss_family == AF_UNIX ?
+		      " (remove the file if no server uses it)" : "");
+	/* A proxy of another user connects, too. Whom the directory of the path keeps out cannot. */
+	if (address.socket.ss_family == AF_UNIX && chmod(text, 0666))
+		error(1, errno, "cannot let others connect to %s", text);
+	if (listen(fd, SOMAXCONN))
 		error(1, errno, "cannot listen on %s", text);
 	return fd;
 }

@@ -95,13 +95,25 @@ static struct extent *find_field(struct request *request)
 	return NULL;
 }
 
+/* Whatever its value is: the parser and a proxy may not agree on what it means, or whether it is one. */
+static bool is_transfer_encoding(const char *name, size_t size)
+{
+	static const char field[] = "Transfer-Encoding";
+
+	return size == sizeof(field) - 1 && !strncasecmp(name, field, size);
+}
+
 static int on_header_value(llhttp_t *parser, const char *piece, size_t size)
 {
 	struct request *request = parser->data;
+	const char *name = request->base + request->name.at;
 
 	if (!request->in_value) {
 		/* The parser allows spaces in names, also before the colon. */
-		if (memchr(request->base + request->name.at, ' ', request->name.size))
+		if (memchr(name, ' ', request->name.size))
+			return -1;
+		request->has_body = is_transfer_encoding(name, request->name.size);
+		if (request->has_body)
 			return -1;
 		request->in_value = true;
 		request->value = find_field(request);
@@ -118,7 +130,7 @@ static int on_headers_complete(llhttp_t *parser)
 {
 	struct request *request = parser->data;
 
-	request->has_body = parser->flags & F_CHUNKED || parser->content_length;
+	request->has_body = parser->content_length;
 	return request->has_body ? -1 : 0;
 }
 
@@ -169,10 +181,11 @@ static bool is_host(const char *text, size_t size)
 /* Return the status for a request whose syntax is correct; 0 if it can be answered. */
 static int check(const struct request *request)
 {
-	const struct extent *host = &request->fields[REQUEST_HOST];
+	const struct extent *host = &request->fields[REQUEST_HOST], *target = &request->target;
 	const llhttp_t *parser = &request->parser;
 
-	if (parser->http_major != 1)
+	/* The parser knows RTSP, too. After the target is one space. */
+	if (parser->http_major != 1 || memcmp(request->base + target->at + target->size, " HTTP/", 6))
 		return 505;
 	/* A request to two hosts may be one to each for two servers. */
 	if (request->hosts > 1 || (!request->hosts && parser->http_minor >= 1) ||

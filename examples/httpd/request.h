@@ -48,7 +48,7 @@ struct further {
  * @in_value: the value is being received
  * @hosts:    number of fields "Host"
  * @complete: the whole header was received
- * @has_body: the request has a body, which is not read
+ * @has_body: the request has a body, or may have one; it is not read
  */
 struct request {
 	llhttp_t parser;

@@ -9,6 +9,7 @@ import email.utils
 import os
 import pwd
 import socket
+import subprocess
 import sys
 import time
 
@@ -268,6 +269,7 @@ def check_malformed(server):
         ("GET /d/ HTTP/1.1\r\nHost: a b\r\n\r\n", 400), ("GET /d/ HTTP/1.1\r\nHost: a/b\r\n\r\n", 400),
         ("GET /d/ HTTP/1.1\r\nHost: a@b\r\n\r\n", 400), ("GET /d/ HTTP/1.0\r\nHost: a\"\r\n\r\n", 400),
         (f"GET /d/ HTTP/2.0\r\n{host}\r\n", 505), (f"GET /d/ HTTP/0.9\r\n{host}\r\n", 505),
+        (f"GET /d/ RTSP/1.0\r\n{host}\r\n", 505), (f"GET /d/ ICE/1.0\r\n{host}\r\n", 400),
         ("GET /d/\r\n\r\n", 505), (f"GET  HTTP/1.1\r\n{host}\r\n", 400),
         (f"GET d HTTP/1.1\r\n{host}\r\n", 400), (f"GET /a b HTTP/1.1\r\n{host}\r\n", 400),
         (f"FETCH / HTTP/1.1\r\n{host}\r\n", 400), ("\0" * 100, 400), ("\x16\x03\x01\x02\0", 400),
@@ -276,11 +278,17 @@ def check_malformed(server):
         (f"GET /d/ HTTP/1.1\r\n{host}a b: c\r\n\r\n", 400),
         (f"GET /d/ HTTP/1.1\r\n{host}Content-Length: x\r\n\r\n", 400),
         (f"GET /d/ HTTP/1.1\r\n{host}Content-Length: -1\r\n\r\n", 400),
-        (f"GET /d/ HTTP/1.1\r\n{host}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+        (f"GET /d/ HTTP/1.1\r\n{host}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", 413),
         (f"GET /d/ HTTP/1.1\r\n{host}Content-Length: 3\r\nContent-Length: 4\r\n\r\n", 400),
         (f"GET /d/ HTTP/1.1\r\n{host}Content-Length: 99999999999999999999\r\n\r\n", 400),
         (f"GET /d/ HTTP/1.1\r\n{host}Content-Length: 3\r\n\r\nabc", 413),
-        (f"GET /d/ HTTP/1.1\r\n{host}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 413),
+        # Any of them: a proxy may think that a body follows, and here the next request would begin.
+        *((f"GET /d/ HTTP/1.1\r\n{host}{name}:{coding}\r\n\r\n0\r\n\r\n", 413) for name in ("Transfer-Encoding", "transfer-encoding")
+          for coding in (" chunked", "", " ", "\r\n chunked", "identity", "gzip", "chunked, gzip", "chunked;q=1", "\x0bchunked", "chunked,", '"chunked"')),
+        *((f"GET /d/ HTTP/1.1\r\n{host}{field}\r\n\r\n0\r\n\r\n", 400)
+          for field in ("Transfer-Encoding : chunked", "X: y\rTransfer-Encoding: chunked", "Transfer-Encoding\t: chunked",
+                        " Transfer-Encoding: chunked", "Content-Length: 0, 0", "Content-Length: +0", "Content-Length:",
+                        "Content-Length: 0\r\n 5")),
         (f"GET /d/ HTTP/1.1\r\n{host}X: " + "y" * 9000, 431),
         (f"GET /d/ HTTP/1.1\r\n{host}" + "X: y\r\n" * 2000, 431),
         ("GET /" + "a" * 9000, 431),
@@ -344,6 +352,19 @@ def check_addresses(server):
     server.stop()
 
 
+def check_path(server):
+    """Users other than root, such as that of a proxy, may connect by a path. One that is left over is named."""
+    path = os.path.join(server.directory, "listener")
+    server.start(listen=path)
+    check(os.stat(path).st_mode & 0o777 == 0o666, "all users may connect")
+    check(server.get("/small.bin").body == SMALL, "it listens to a path")
+    server.kill()
+    server.process.wait()
+    user = ["--user", "nobody"] if os.geteuid() == 0 else []
+    other = subprocess.run([server.program, f"--listen={path}", *user, server.root], stderr=subprocess.PIPE, text=True)
+    check(other.returncode == 1 and "remove the file if no server uses it" in other.stderr, f"it says why: {other.stderr}")
+
+
 def main():
     server = Server(sys.argv[1])
     make_files(server)
@@ -356,6 +377,8 @@ def main():
         server.stop()
     if os.path.exists("/proc/net/if_inet6") and (not sys.argv[2:] or "addresses" in sys.argv[2:]):
         check_addresses(server)
+    if not sys.argv[2:] or "path" in sys.argv[2:]:
+        check_path(server)
     # Then the kernel refuses names that lead out of the directory.
     if os.geteuid() == 0:
         server.start("--no-chroot")
