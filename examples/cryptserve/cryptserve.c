@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct sessions sessions = { .timeout.tv_sec = 300, .maximum = 256 };
+static struct sessions sessions = { .maximum = 256 };
 
 static void print_help(void)
 {
@@ -31,6 +31,8 @@ static void print_help(void)
 	      "      --make-key      make the file KEY, print its public key, and exit\n"
 	      "      --threads=N     threads that encrypt (one for each processor)\n"
 	      "      --sessions=N    clients at once (256); others are disconnected\n"
+	      "      --request-timeout=S\n"
+	      "                      seconds until a client has sent its request (10)\n"
 	      "      --timeout=S     seconds for a client (300)\n"
 	      "      --help          print this and exit\n"
 	      "      --version       print the version and exit\n"
@@ -120,17 +122,18 @@ static void serve(const char *text, unsigned int threads)
 
 int main(int argc, char **argv)
 {
-	enum { MAKE_KEY = 256, THREADS, SESSIONS, TIMEOUT, HELP, VERSION };
+	enum { MAKE_KEY = 256, THREADS, SESSIONS, REQUEST_TIMEOUT, TIMEOUT, HELP, VERSION };
 	static const struct option longs[] = {
 		{ "make-key", no_argument, NULL, MAKE_KEY },
 		{ "threads", required_argument, NULL, THREADS },
 		{ "sessions", required_argument, NULL, SESSIONS },
+		{ "request-timeout", required_argument, NULL, REQUEST_TIMEOUT },
 		{ "timeout", required_argument, NULL, TIMEOUT },
 		{ "help", no_argument, NULL, HELP },
 		{ "version", no_argument, NULL, VERSION },
 		{ 0 },
 	};
-	unsigned int threads = 0;
+	unsigned int threads = 0, request = 10, timeout = 300;
 	bool make = false;
 	int option;
 
@@ -145,8 +148,11 @@ int main(int argc, char **argv)
 		case SESSIONS:
 			sessions.maximum = usage_number(optarg, "sessions", 1, 100000);
 			break;
+		case REQUEST_TIMEOUT:
+			request = usage_number(optarg, "request-timeout", 1, 1000000);
+			break;
 		case TIMEOUT:
-			sessions.timeout.tv_sec = usage_number(optarg, "timeout", 1, 1000000);
+			timeout = usage_number(optarg, "timeout", 1, 1000000);
 			break;
 		case HELP:
 			print_help();
@@ -162,6 +168,10 @@ int main(int argc, char **argv)
 		error(0, 0, make ? "KEY is needed" : "KEY, ADDRESS and DIRECTORY are needed");
 		fail_usage();
 	}
+	if (request > timeout)
+		request = timeout;
+	sessions.request_time.tv_sec = request;
+	sessions.answer_time.tv_sec = timeout - request;
 	if (sodium_init() < 0)
 		error(1, 0, "libsodium cannot be used");
 	if (make)

@@ -29,6 +29,7 @@
  * @ending:  end() was called
  * @have:    bytes of @hello that were received
  * @size:    bytes that are sent
+ * @longer:  @timer runs for the second time
  * @first:   the next message is the first one
  * @last:    the message that is sent is the last one
  */
@@ -38,7 +39,7 @@ struct session {
 	unsigned int pending;
 	int fd, file;
 	size_t have, size;
-	bool ending, first, last;
+	bool ending, longer, first, last;
 	unsigned char status;
 	crypto_secretstream_xchacha20poly1305_state out;
 	struct hello hello;
@@ -226,19 +227,27 @@ static void sent(struct cosy_coloured *op)
 	send_part(s, 0);
 }
 
+/* A client that has sent no request by then would keep others away. One that has sent it has more time. */
 static void timed_out(struct cosy_coloured *op)
 {
 	struct session *s = op->op.data;
+	const bool requested = s->have == sizeof(s->hello);
 
 	s->pending--;
-	end(s);
+	if (s->ending || s->longer || !requested) {
+		end(s);
+		return;
+	}
+	s->longer = true;
+	submitted(s, &s->timer, cosy_async_timer(loop(), colour(s, &s->timer, timed_out),
+						 &s->sessions->answer_time, 0));
 }
 
 static void begin(void *arg)
 {
 	struct session *s = arg;
 
-	if (cosy_async_timer(loop(), colour(s, &s->timer, timed_out), &s->sessions->timeout, 0)) {
+	if (cosy_async_timer(loop(), colour(s, &s->timer, timed_out), &s->sessions->request_time, 0)) {
 		cosy_team_rejected(&s->timer);
 		end(s);
 		return;

@@ -13,7 +13,8 @@
  * struct sessions - what all sessions use; sessions run in several threads
  * @team:	runs the callbacks
  * @root:	directory of the files
- * @timeout:	the maximum time of a session
+ * @request_time: in which a client sends its request
+ * @answer_time: the rest of the maximum time of a session
  * @maximum:	the maximum number of sessions at once
  * @public_key: of the server
  * @secret_key: the same
@@ -23,7 +24,7 @@
 struct sessions {
 	struct cosy_team *team;
 	int root;
-	struct timespec timeout;
+	struct timespec request_time, answer_time;
 	unsigned int maximum;
 	unsigned char public_key[crypto_kx_PUBLICKEYBYTES];
 	unsigned char secret_key[crypto_kx_SECRETKEYBYTES];

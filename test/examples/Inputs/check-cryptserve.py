@@ -171,6 +171,33 @@ def check_clients(server):
         time.sleep(0.01)
 
 
+def check_silent():
+    """Clients that send nothing are disconnected."""
+    silent = [socket.socket(socket.AF_UNIX) for _ in range(3)]
+    for one in silent:
+        one.connect(path("socket"))
+        one.settimeout(600)
+    check(all(one.recv(1) == b"" for one in silent), "clients that wait, or are too many, are disconnected")
+    # On a busy machine, more than a second may pass before a client sends its request.
+    end = time.monotonic() + 600
+    while get("1").returncode != 0:
+        check(time.monotonic() < end, "others are served")
+
+
+def slow_client():
+    """Return what a client has got that stops for three seconds. At first it may be too slow to be served."""
+    end, first = time.monotonic() + 600, b""
+    while not first:
+        check(time.monotonic() < end, "a client is served")
+        client = subprocess.Popen([GET, public, path("socket"), "big"], bufsize=0, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE)
+        first = client.stdout.read(1)
+        if first:
+            time.sleep(3)
+        rest = client.communicate(timeout=600)[0]
+    return first + rest
+
+
 os.mkdir(path("files"))
 public = make_key("key")
 running = start("--threads=2")
@@ -181,15 +208,11 @@ check_keys()
 check_changes()
 check_clients(running)
 check(" files\n" in stop(running), "it counts files")
-running = start("--threads=2", "--timeout=1", "--sessions=2")
-silent = [socket.socket(socket.AF_UNIX) for _ in range(3)]
-for one in silent:
-    one.connect(path("socket"))
-    one.settimeout(600)
-check(all(one.recv(1) == b"" for one in silent), "clients that wait, or are too many, are disconnected")
-# On a busy machine, more than a second may pass before a client sends its request.
-end = time.monotonic() + 600
-while get("1").returncode != 0:
-    check(time.monotonic() < end, "others are served")
-stop(running)
+for options in ["--timeout=1"], ["--request-timeout=1"]:
+    running = start("--threads=2", "--sessions=2", *options)
+    check_silent()
+    # A client that has sent its request may take longer, unless its whole time is limited.
+    whole = slow_client() == open(path("files/big"), "rb").read()
+    check(whole == (options != ["--timeout=1"]), f"a slow client with {options} has the whole file: {whole}")
+    stop(running)
 print("cryptserve: as it should be")
