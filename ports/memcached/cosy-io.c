@@ -197,34 +197,32 @@ static void flatten(char *to, const struct msghdr *message)
  * Return true if the machine will wait for a request after it has sent this. Then nothing is in the
  * read buffer, so that it has room for the answer, and after that for the request.
  */
-static bool next_is_request(const conn *c, const struct msghdr *message)
+static bool next_is_request(const conn *c)
 {
-	if (c->state != conn_mwrite || c->rbytes || c->rbuf_malloced || c->close_after_write ||
-	    !c->rbuf || c->rsize < FLAT)
-		return false;
-	for (size_t i = 0; i < message->msg_iovlen; i++) {
-		const char *part = message->msg_iov[i].iov_base;
-
-		if (part < c->rbuf + c->rsize && part + message->msg_iov[i].iov_len > c->rbuf)
-			return false;
-	}
-	return true;
+	return c->state == conn_mwrite && !c->rbytes && !c->rbuf_malloced && !c->close_after_write &&
+	       c->rbuf && c->rsize >= FLAT;
 }
 
 ssize_t io_sendmsg(conn *c, struct msghdr *message, int flags)
 {
 	struct io *io = &c->io;
+	const uintptr_t read_buffer = (uintptr_t)c->rbuf, read_size = (uintptr_t)c->rsize;
+	bool in_read_buffer = false;
 	size_t size = 0;
 
 	if (io_sent(c))
 		return result(c);
-	for (size_t i = 0; i < message->msg_iovlen; i++)
-		size += message->msg_iov[i].iov_len;
+	for (size_t i = 0; i < message->msg_iovlen; i++) {
+		const struct iovec *part = &message->msg_iov[i];
+
+		size += part->iov_len;
+		in_read_buffer |= (uintptr_t)part->iov_base - read_buffer < read_size;
+	}
 	if (!loop || size > FLAT)
 		return sendmsg(c->sfd, message, flags);
 	io->op.done = done;
 	io->op.data = c;
-	if (next_is_request(c, message)) {
+	if (!in_read_buffer && next_is_request(c)) {
 		/* If the answer cannot be sent, the receive fails, and the machine closes the connection. */
 		flatten(c->rbuf, message);
 		c->rcurr = c->rbuf;
