@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tests of nginx as a server of files, written against the unpatched program.
 
-usage: test.py NGINX [RELOADS]
-       With RELOADS, at least 2, only that many reloads under load, by each kind of socket.
+usage: test.py NGINX [TIMES]
+       With TIMES, at least 2, only that many reloads and restarts under load, by each kind of socket.
 """
 
 import os
@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "../../test/examples/Inputs/httpd"))
 sys.dont_write_bytecode = True
 
-from restart import KernelMemory, check_leaks, leaks
+from restart import KernelMemory, Load, alive, check_leaks, leaks
 from server import Site, check, until
 
 SMALL = bytes(range(256)) * 5
@@ -40,7 +40,7 @@ class Nginx(Site):
         self.root = os.path.join(self.directory, "www")
         self.pid = self.cgroup = None
         for name, contents in {
-                "small.bin": SMALL, "edge": EDGE, "other": OTHER, "over": OVER, "large": LARGE, "empty": b"",
+                "small.bin": SMALL, "edge": EDGE, "other": OTHER, "over": OVER, "large": LARGE, "empty": b"", "small": b"small",
                 "index.html": b"root", "d/index.html": b"d", "denied": b"denied", "404.txt": b"none",
                 "tested/small": SMALL, "tested/large": LARGE, "tested/denied": b"", "tested/d/index.html": b"d",
                 "cached/small": SMALL, "cached/large": LARGE, "direct/small": SMALL,
@@ -87,10 +87,20 @@ http {{
         self.address = listen[5:] if listen.startswith("unix:") else ("127.0.0.1", int(listen))
         self.configure(listen)
         self.call()
-        pid_file = os.path.join(self.directory, "nginx.pid")
-        until(lambda: os.path.exists(pid_file) and os.path.getsize(pid_file), "it has started")
-        with open(pid_file) as file:
-            self.pid = int(file.read())
+        self.find()
+
+    def find(self):
+        """Wait until the first process, or the one after self.pid, serves, and set self.pid to it."""
+        old, name = self.pid, os.path.join(self.directory, "nginx.pid")
+
+        def found():
+            try:
+                with open(name) as file:
+                    self.pid = int(file.read())
+            except (FileNotFoundError, ValueError):
+                return False
+            return self.pid != old
+        until(found, "it has started")
         until(lambda: len(self.workers()) == 1, "a worker runs")
 
     def call(self, *arguments):
@@ -320,10 +330,26 @@ def check_reload(server, reloads):
     check(not lines, f"nothing is wrong: {lines[:3]}")
 
 
+def check_upgrade(server, times):
+    """The program is started again by SIGUSR2, and ends the old one, while clients send requests."""
+    load = Load(server.address)
+    load.start()
+    for i in range(times):
+        old = server.pid
+        os.kill(old, signal.SIGUSR2)
+        server.find()
+        os.kill(old, signal.SIGQUIT)
+        until(lambda: not alive(old), "the old server ends")
+        if i == 1:
+            before = leaks(server.pid)
+    check_leaks(before, server.pid)
+    load.finish()
+
+
 def main():
     server = Nginx(sys.argv[1])
-    only_reloads = len(sys.argv) > 2
-    reloads = int(sys.argv[2]) if only_reloads else 5
+    only_restarts = len(sys.argv) > 2
+    times = int(sys.argv[2]) if only_restarts else 5
     memory = KernelMemory(server)
     # No other process gets the port of this socket. nginx may bind it, too: this one does not listen.
     port = socket.socket()
@@ -332,16 +358,17 @@ def main():
     try:
         for listen in f"unix:{server.directory}/socket", str(port.getsockname()[1]):
             server.start(listen)
-            if not only_reloads:
+            if not only_restarts:
                 for part in (check_files, check_ranges, check_connections, check_changes, check_log, check_crash):
                     part(server)
                 os.rmdir(server.path("changing"))
-            check_reload(server, reloads)
+            check_upgrade(server, times)
+            check_reload(server, times)
     finally:
         port.close()
         server.stop(signal.SIGTERM)
         shutil.rmtree(server.directory)
-    memory.check_leaks(2 * reloads)
+    memory.check_leaks(4 * times)
     print(f"{sys.argv[1]}: as it should be")
 
 
