@@ -47,18 +47,20 @@ double savedByCalls(StringRef Syscall, const profile_edge &Sum,
   // takes the same with one component as with several. /etc/localtime is a
   // symbolic link on most systems.
   double Paths = double(Sum.count) - Sum.empty_path;
-  double Missing = std::min<double>(Sum.missing, Paths);
-  double Walked = std::min<double>(Sum.walked, Paths - Missing);
-  double Links = std::min<double>(Sum.time_zone, Paths - Missing - Walked);
-  double Found = Paths - Missing - Walked - Links;
+  double Slow = std::min<double>(Sum.slow, Paths);
+  double Missing = std::min<double>(Sum.missing, Paths - Slow);
+  double Walked = std::min<double>(Sum.walked, Paths - Slow - Missing);
+  double Links =
+      std::min<double>(Sum.time_zone, Paths - Slow - Missing - Walked);
+  double Found = Paths - Slow - Missing - Walked - Links;
   double InDirectory = std::min<double>(Sum.in_directory, Found);
   double Here = std::min<double>(Sum.one_component - Sum.in_directory,
                                  Found - InDirectory);
   return Missing * (Syscall == "openat" ? COSY_PRELOAD_MISSING_OPEN_SAVES
                                         : COSY_PRELOAD_MISSING_SAVES) +
-         Walked * COSY_PRELOAD_WALK_SAVES + Links * COSY_PRELOAD_LINK_SAVES +
-         InDirectory * Each.InDirectory + Here * Each.Here +
-         (Found - InDirectory - Here) * Each.Path;
+         Slow * COSY_PRELOAD_SLOW_SAVES + Walked * COSY_PRELOAD_WALK_SAVES +
+         Links * COSY_PRELOAD_LINK_SAVES + InDirectory * Each.InDirectory +
+         Here * Each.Here + (Found - InDirectory - Here) * Each.Path;
 }
 
 /// Return true if the C library makes the calls of \p Site in a function whose

@@ -155,6 +155,7 @@ std::set<uint32_t> shortPrograms(const Recording &Recording) {
 void add(profile_edge &Sum, const profile_edge &Edge) {
   Sum.count += Edge.count;
   Sum.failed += Edge.failed;
+  Sum.slow += Edge.slow;
   Sum.missing += Edge.missing;
   Sum.walked += Edge.walked;
   Sum.one_component += Edge.one_component;

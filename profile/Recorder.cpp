@@ -8,6 +8,7 @@
 #include "Fail.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/bit.h"
@@ -41,7 +42,9 @@ extern "C" const unsigned char cosy_record_bpf[], cosy_record_bpf_end[];
 
 namespace {
 
-/// Programs with a fixed number.
+/// Programs with a fixed number: the tool's child before it executes the
+/// command; the tool itself, which measures the costs of recording; and a
+/// process that ran before.
 enum { ProgramOfChild = 0, ProgramOfTool = 1, ProgramOfProcess = 2 };
 
 /// Pages of the buffers for records: of all CPUs together, of one CPU, and of
@@ -54,6 +57,10 @@ constexpr int PollMilliseconds = 100;
 constexpr int Batches = 10, CallsPerBatch = 200;
 /// The CPU time of a measurement if the clock is coarse.
 constexpr uint64_t CoarseNanoseconds = 100000000;
+
+/// A look-up that takes more than this many times what it takes in a directory
+/// in memory is slow.
+constexpr int SlowFactor = 3;
 
 /// The bytes of stacks that are kept. Programs need a few MB.
 constexpr size_t MaxStackBytes = 512 << 20;
@@ -70,6 +77,14 @@ constexpr struct {
 #define COSY_SYSCALL(nr, name, args, nested) {nr, args},
 #include "syscalls.def"
 #undef COSY_SYSCALL
+};
+
+/// The calls that only look up the path, or open it, too.
+constexpr unsigned LookUps[] = {
+    SYS_open,
+    SYS_openat,
+#define COSY_QUERY(name, flags, bits) SYS_##name,
+#include "syscalls.def"
 };
 
 /// An event of a process.
@@ -152,6 +167,7 @@ public:
 
 private:
   void measurePlain();
+  template <typename T> void initialize(const char *Section, T Value);
   void attach();
   void measureRecorded();
   void addThread(uint32_t Tid, uint32_t Program);
@@ -171,8 +187,6 @@ private:
   bpf_object *Object = nullptr;
   std::vector<bpf_link *> Links;
   perf_buffer *Buffer = nullptr;
-  /// calls_so_far of record.bpf.c.
-  uint64_t *CallsSoFar = nullptr;
   Recording Result;
   std::vector<ProcessEvent> Events;
   /// The processes whose records are kept: a superset of the recorded ones.
@@ -197,26 +211,17 @@ Recorder::Recorder() {
       cosy_record_bpf, cosy_record_bpf_end - cosy_record_bpf, &Options);
   if (!Object)
     failToRecord("opening the recorder", errno);
+  initialize(".data.last_program", uint32_t(ProgramOfProcess));
+  initialize(".rodata.slow_ns", uint64_t(SlowFactor * Result.Machine.Status));
   if (int Error = bpf_object__load(Object))
     failToRecord("loading the recorder into the kernel", -Error);
-
-  bpf_map *Variables;
-  bpf_object__for_each_map(Variables, Object) {
-    size_t Size;
-    if (StringRef(bpf_map__name(Variables)).ends_with(".data")) {
-      auto *Last = static_cast<uint32_t *>(
-          const_cast<void *>(bpf_map__initial_value(Variables, &Size)));
-      *Last = ProgramOfProcess;
-    } else if (StringRef(bpf_map__name(Variables)).ends_with(".bss")) {
-      CallsSoFar = static_cast<uint64_t *>(
-          const_cast<void *>(bpf_map__initial_value(Variables, &Size)));
-    }
-  }
   for (const auto &Call : Calls) {
     const char *Path = strchr(Call.Arguments, 's');
     if (!Path || Call.Number >= PROFILE_MAX_SYSCALLS)
       continue;
     uint8_t Argument = 1 + (Path - Call.Arguments);
+    if (is_contained(LookUps, Call.Number))
+      Argument |= PROFILE_LOOKS_UP;
     bpf_map_update_elem(mapFd("path_arguments"), &Call.Number, &Argument,
                         BPF_ANY);
   }
@@ -256,6 +261,15 @@ Recorder::~Recorder() {
   detach();
   perf_buffer__free(Buffer);
   bpf_object__close(Object);
+}
+
+/// Set a variable of record.bpf.c, which has a section of its own. The kernel
+/// gets its value when the program is loaded.
+template <typename T> void Recorder::initialize(const char *Section, T Value) {
+  bpf_map *Variable = bpf_object__find_map_by_name(Object, Section);
+  assert(Variable && "no such section in record.bpf.c");
+  if (int Error = bpf_map__set_initial_value(Variable, &Value, sizeof(Value)))
+    failToRecord(Twine("setting ") + Section, -Error);
 }
 
 void Recorder::attach() {
@@ -427,16 +441,17 @@ void Recorder::handleSample(const unsigned char *Data, size_t Size) {
 
 void Recorder::showProgress(bool Last) {
   uint64_t Time = now(CLOCK_MONOTONIC);
-  if (!Progress || !CallsSoFar || (!Last && Time - Shown < 1000000000))
+  if (!Progress || (!Last && Time - Shown < 1000000000))
     return;
   if (Last && !Shown)
     return;
+  uint32_t Only = 0;
+  uint64_t Calls = 0;
   if (Last)
     errs() << "\r\033[K";
-  else if (Shown)
-    errs() << "\rcosy profile: "
-           << __atomic_load_n(CallsSoFar, __ATOMIC_RELAXED)
-           << " system calls so far";
+  else if (Shown &&
+           !bpf_map_lookup_elem(mapFd(".bss.calls_so_far"), &Only, &Calls))
+    errs() << "\rcosy profile: " << Calls << " system calls so far";
   errs().flush();
   Shown = Time;
 }

@@ -222,6 +222,7 @@ void JsonReport::site(const Executable &Executable, const Site &Site) {
   Json.attribute("syscall", Site.Syscall);
   Json.attribute("count", Site.Sum.count);
   Json.attribute("failed", Site.Sum.failed);
+  Json.attribute("slow", Site.Sum.slow);
   Json.attribute("kernel_ns", Site.Sum.kernel_ns);
   Json.attribute("wait_ns", Site.Sum.wait_ns);
   Json.attribute("user_ns", Site.Sum.user_ns);

@@ -65,6 +65,7 @@ struct thread {
 	__u32 resolves;
 	__u32 resolving;
 	__u32 walked;
+	__u32 looks_up;		/* the call only looks up a name that is not empty */
 	__u32 same_descriptor;
 	__u32 last_read;	/* 1 + the descriptor of the last read, or 0 */
 	__u64 place;
@@ -108,7 +109,10 @@ struct {
 	__type(value, __u8);
 } places SEC(".maps");
 
-/* By number of system call: 1 + the number of the argument that is its path, or 0. */
+/*
+ * By number of system call: 1 + the number of the argument that is its path, with PROFILE_LOOKS_UP if
+ * the call does nothing else with it; or 0.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, PROFILE_MAX_SYSCALLS);
@@ -154,14 +158,16 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
-/*
- * Program 0 is the tool's child before it executes the command. Program 1 is the tool itself,
- * which measures the costs of recording.
- */
-__u32 last_program = 1;
+/* The tool finds these variables by their sections, and sets the first two. */
+
+/* The number of the newest program. */
+__u32 last_program SEC(".data.last_program");
+
+/* A call that only looks up a name is slow if it takes longer than this on a CPU. The tool sets it. */
+volatile const __u64 slow_ns SEC(".rodata.slow_ns");
 
 /* Calls of all programs, for the tool to show progress. */
-__u64 calls_so_far;
+__u64 calls_so_far SEC(".bss.calls_so_far");
 
 static void count_lost(__u32 what)
 {
@@ -305,7 +311,7 @@ static void classify_path(const struct pt_regs *regs, struct scratch *scratch,
 			  struct thread *thread)
 {
 	__u32 nr = thread->nr;
-	__u8 *argument = bpf_map_lookup_elem(&path_arguments, &nr);
+	__u8 *path_argument = bpf_map_lookup_elem(&path_arguments, &nr), argument;
 	__u64 address;
 	long length;
 
@@ -315,12 +321,14 @@ static void classify_path(const struct pt_regs *regs, struct scratch *scratch,
 	thread->time_zone = 0;
 	thread->resolves = 0;
 	thread->walked = 0;
+	thread->looks_up = 0;
 	/* realpath() of a relative name begins with the working directory. */
 	if (nr == __NR_getcwd)
 		thread->resolving = 0;
-	if (!argument || !*argument)
+	if (!path_argument || !*path_argument)
 		return;
-	switch (*argument) {
+	argument = *path_argument & ~PROFILE_LOOKS_UP;
+	switch (argument) {
 	case 1:
 		address = regs->di;
 		break;
@@ -338,6 +346,7 @@ static void classify_path(const struct pt_regs *regs, struct scratch *scratch,
 		thread->empty_path = 1;
 		return;
 	}
+	thread->looks_up = *path_argument & PROFILE_LOOKS_UP;
 	/* The length contains the zero byte at the end. */
 	thread->walked = scratch->path[0] == '.' &&
 			 (length == 2 || (length == 3 && scratch->path[1] == '.'));
@@ -345,7 +354,7 @@ static void classify_path(const struct pt_regs *regs, struct scratch *scratch,
 	bpf_loop(length, find_slash, &scratch, 0);
 	thread->one_component = !scratch->slash && !scratch->absolute;
 	/* The argument before such a path is the descriptor of a directory. */
-	thread->in_directory = thread->one_component && *argument == 2 &&
+	thread->in_directory = thread->one_component && argument == 2 &&
 			       (int)regs->di != AT_FDCWD;
 	/* That of an absolute name begins with the first component. */
 	thread->resolves = nr == __NR_readlink && scratch->absolute && !scratch->slash;
@@ -370,6 +379,19 @@ static void classify_descriptor(const struct pt_regs *regs, struct thread *threa
 		thread->last_read = 1 + (__u32)regs->di;
 	else if (thread->nr == __NR_write)
 		thread->same_descriptor = thread->last_read == 1 + (__u32)regs->di;
+}
+
+/* Count the form of a name that was looked up in the dentry cache. The call has returned @ret. */
+static void count_name(struct profile_edge *edge, const struct thread *thread, long ret)
+{
+	if (ret == -ENOENT)
+		__sync_fetch_and_add(&edge->missing, 1);
+	if (thread->walked)
+		__sync_fetch_and_add(&edge->walked, 1);
+	if (thread->one_component)
+		__sync_fetch_and_add(&edge->one_component, 1);
+	if (thread->in_directory)
+		__sync_fetch_and_add(&edge->in_directory, 1);
 }
 
 /* Count a call that has returned @ret, or will not return. */
@@ -399,14 +421,10 @@ static void count_call(struct thread *thread, long ret, __u64 kernel_ns, __u64 w
 		__sync_fetch_and_add(&edge->wait_ns, wait_ns);
 	if (ret < 0 && ret >= -4095)
 		__sync_fetch_and_add(&edge->failed, 1);
-	if (ret == -ENOENT)
-		__sync_fetch_and_add(&edge->missing, 1);
-	if (thread->walked)
-		__sync_fetch_and_add(&edge->walked, 1);
-	if (thread->one_component)
-		__sync_fetch_and_add(&edge->one_component, 1);
-	if (thread->in_directory)
-		__sync_fetch_and_add(&edge->in_directory, 1);
+	if (thread->looks_up && kernel_ns > slow_ns)
+		__sync_fetch_and_add(&edge->slow, 1);
+	else
+		count_name(edge, thread, ret);
 	if (thread->empty_path)
 		__sync_fetch_and_add(&edge->empty_path, 1);
 	if (thread->time_zone)

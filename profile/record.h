@@ -21,6 +21,9 @@
 #define PROFILE_MAX_PLACES	131072
 #define PROFILE_MAX_SYSCALLS	512
 
+/* In path_arguments of record.bpf.c. */
+#define PROFILE_LOOKS_UP	0x80
+
 /* The stack is copied in chunks, up to the first one that cannot be read. */
 #define PROFILE_CHUNK		512
 #define PROFILE_STACK_CHUNKS	31
@@ -40,9 +43,10 @@ struct profile_edge_key {
 struct profile_edge {
 	__u64 count;
 	__u64 failed;		/* calls that returned an error */
-	__u64 missing;		/* calls that returned ENOENT */
-	__u64 walked;		/* openings that walk the path, and calls for "." and ".." */
-	__u64 one_component;	/* calls whose path has no '/' */
+	__u64 slow;		/* look-ups for which the file system was asked, as their time shows */
+	__u64 missing;		/* other calls that returned ENOENT */
+	__u64 walked;		/* other openings that walk the path, and calls for "." and ".." */
+	__u64 one_component;	/* other calls whose path has no '/' */
 	__u64 in_directory;	/* those of them whose path begins in a directory that is open */
 	__u64 empty_path;	/* calls without a path, for a descriptor */
 	__u64 time_zone;	/* calls whose path is /etc/localtime */

@@ -146,6 +146,12 @@
 #define COSY_PRELOAD_WALK_SAVES		933
 #define COSY_PRELOAD_LINK_SAVES		823
 /*
+ * The saving of a look-up that asks the file system, because the dentry cache does not have the
+ * name or its file system checks each: it is looked up in vain first, too. 978 for stat() of a
+ * name in /proc or on 9p, and 691 for open().
+ */
+#define COSY_PRELOAD_SLOW_SAVES		850
+/*
  * The saving of a call that finds no file, which the module knows from the dentry cache: stat of
  * a name that does not exist, on tmpfs; on ext4 1136. Opening such a name makes the kernel's
  * call, too; on ext4 it saves 1198.

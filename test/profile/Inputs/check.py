@@ -120,6 +120,10 @@ for name in ("process.json", "interrupted.json"):
     same("command", profile["command"], [])
     check_files(of(profile, "known"))
 
+profile = load("executes.json")
+same("executes", [(e["runs"], counts(e)["getgid"]) for e in (of(profile, "known"), of(profile, "dash"))],
+     [(2, 14), (1, 0)])
+
 # The lines are in a file that .gnu_debuglink names, or in a package.
 for name in ("linked", "split"):
     check_files(of(load(f"{name}.json"), name))

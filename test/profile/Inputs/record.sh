@@ -45,11 +45,11 @@ until_in() {
 	done
 }
 
-# record_process NAME - run known while `-p` records it; the recorder is $recorder.
+# record_process NAME COMMAND... - run it while `-p` records it; the recorder is $recorder.
 record_process() {
 	rm -f /tmp/go "$1".*
 	mkfifo /tmp/go
-	./known /etc/hostname calls </tmp/go >"$1.out" &
+	( name=$1; shift; exec "$@" </tmp/go >"$name.out" ) &
 	process=$!
 	exec 3>/tmp/go
 	$cosy profile --json "$1.json" -o "$1.txt" -p $process 2>"$1.err" 3>&- &
@@ -59,13 +59,19 @@ record_process() {
 }
 
 # It ends with the process.
-record_process process
+record_process process ./known /etc/hostname calls
 exec 3>&-
 wait $recorder
 echo "process: $?"
 
+# Programs that the process executes are recorded as other ones.
+record_process executes sh -c 'read line; ./known /etc/hostname again; ./known /etc/hostname again; :'
+exec 3>&-
+wait $recorder
+echo "executes: $?"
+
 # It also ends by Ctrl-C, and the process continues.
-record_process interrupted
+record_process interrupted ./known /etc/hostname calls
 until_in interrupted.out called
 kill -INT $recorder
 wait $recorder
