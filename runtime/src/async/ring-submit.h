@@ -198,6 +198,20 @@ cosy_ring_submit_reserved_usual(struct cosy_loop *loop, struct cosy_submit *s, s
 				 flags, 0, 0);
 }
 
+/**
+ * cosy_ring_makes_at_once() - return true if the module probably makes a call at once
+ * @op:	 its operation, which is in the ring
+ * @how: how the call waits
+ *
+ * COSY_NOWAIT or COSY_RING_CALL(..., NOWAIT) of syscalls.def. The ring takes no other calls that wait like
+ * READ or CLOSE, but for receives.
+ */
+static inline bool cosy_ring_makes_at_once(const struct cosy_async *op, enum cosy_how how)
+{
+	return (how == COSY_HOW_NOWAIT || how == COSY_HOW_READ || how == COSY_HOW_CLOSE) &&
+	       !(op->slot & COSY_SUBMIT_RECEIVE);
+}
+
 /** cosy_ring_submit_receive() - submit a receive from @fd that takes a buffer */
 static inline void cosy_ring_submit_receive(struct cosy_loop *loop, struct cosy_async *op,
 					    uint32_t fd)

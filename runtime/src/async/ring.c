@@ -916,6 +916,12 @@ bool cosy_ring_give(struct cosy_loop *loop, bool waits)
 	return true;
 }
 
+/* Return true if another thread has taken the ring from this one. */
+static COSY_ALWAYS_INLINE bool has_lost_ring(const struct cosy_loop *loop)
+{
+	return __atomic_load_n(&loop->ring.submit->thread, __ATOMIC_RELAXED) != cosy_submit_self();
+}
+
 /*
  * Take the lock, because the thread needs it, or has lost the ring. Return what cosy_ring_wait()
  * returns with it.
@@ -1086,81 +1092,46 @@ enum {
 	_Static_assert(WAITS_LIKE_##made((enum cosy_how)RING_CALL_##name), "waits.def and syscalls.def agree");
 #include <syscalls.def>
 
-/*
- * Return true if the only entry that the module has not taken is a call that it probably makes at once:
- * COSY_NOWAIT or COSY_RING_CALL(..., NOWAIT) of syscalls.def. The ring takes no other calls that wait like
- * READ or CLOSE.
- */
-static bool is_for_module(const struct cosy_loop *loop)
-{
-	const struct cosy_submit_entry *entry = only_call(loop);
-	enum cosy_how how;
-
-	if (!entry)
-		return false;
-	how = cosy_how(entry->nr);
-	return how == COSY_HOW_NOWAIT || how == COSY_HOW_READ || how == COSY_HOW_CLOSE;
-}
-
-/*
- * Let the module make the call of an operation, for which is_for_module() is true. Ends the use of the
- * ring. Return COSY_RING_COMPLETE; COSY_RING_NOT_IN_USE: the operation completes later.
- */
-static enum cosy_ring_made make_in_module(struct cosy_loop *loop, struct cosy_async *op,
-					  int64_t *result)
+bool cosy_ring_make_first(struct cosy_loop *loop, struct cosy_async *op, int64_t *result, uint64_t *ret)
 {
 	struct cosy_ring *ring = &loop->ring;
-	struct cosy_submit *s = loop->ring.submit;
 	const struct cosy_ring_done *done = &ring->done[ring->done_head & loop->page.mask];
-	uint64_t ret;
 
 	publish_ring(loop);
-	ret = enter_ring(loop, COSY_RING_MAX | COSY_ASYNC_AWAIT);
-	if (was_entered(ret))
-		note_entered(loop);
-	if (!was_entered(ret) || ring->page->ngiven ||
-	    __atomic_load_n(&s->thread, __ATOMIC_RELAXED) != cosy_submit_self()) {
-		go_on_after(loop, ret);
-		cosy_loop_leave(loop);
-		return COSY_RING_NOT_IN_USE;
-	}
+	*ret = enter_ring(loop, COSY_RING_MAX | COSY_ASYNC_AWAIT);
+	if (COSY_UNLIKELY(!was_entered(*ret)))
+		return false;
+	note_entered(loop);
 	/* The module makes the call before any receive, so its completion comes first. */
-	if (!has_completion(ring) || op_of(done->op) != op) {
-		cosy_submit_end(s);
-		return COSY_RING_NOT_IN_USE;
-	}
+	if (COSY_UNLIKELY(ring->page->ngiven) || COSY_UNLIKELY(has_lost_ring(loop)) ||
+	    COSY_UNLIKELY(!has_completion(ring)) || COSY_UNLIKELY(op_of(done->op) != op))
+		return false;
 	ring->done_head++;
 	*result = done->result;
 	if (op->slot & COSY_RING_OPENS)
 		note_opened(loop, *result);
-	free_place(loop, op);
 	cosy_op_complete(op);
-	cosy_submit_end(s);
-	return COSY_RING_COMPLETE;
+	return true;
 }
 
-bool cosy_ring_suspend_alone(struct cosy_loop *loop, struct cosy_async *op, int64_t *result)
+void cosy_ring_end_unmade(struct cosy_loop *loop, uint64_t ret)
 {
-	const struct cosy_submit_entry *entry;
-	enum made made;
+	if (was_entered(ret) && !loop->ring.page->ngiven && !has_lost_ring(loop)) {
+		cosy_submit_end(loop->ring.submit);
+		return;
+	}
+	go_on_after(loop, ret);
+	cosy_loop_leave(loop);
+}
 
-	if (!loop->ring.cancelled && is_for_module(loop)) {
-		loop->ring.own_calls++;
-		return make_in_module(loop, op, result) == COSY_RING_COMPLETE;
-	}
-	entry = entry_for_here(loop);
-	made = entry ? make_here(loop, entry, result) : MADE_NOTHING;
-	if (made == MADE_PART) {
-		go_on_with_rest(loop, entry, *result);
-		cosy_loop_leave(loop);
-		return false;
-	}
-	if (made == MADE_ALL) {
-		free_place(loop, op);
-		cosy_op_complete(op);
-	}
-	cosy_submit_end(loop->ring.submit);
-	return made == MADE_ALL;
+void cosy_ring_send_rest(struct cosy_loop *loop, int64_t sent)
+{
+	const struct cosy_submit *s = loop->ring.submit;
+	const struct cosy_submit_entry *entry = &s->calls[(s->calls_tail - 1) & s->mask];
+
+	made_here(loop);
+	go_on_with_rest(loop, entry, sent);
+	cosy_loop_leave(loop);
 }
 
 static COSY_ALWAYS_INLINE uint64_t enter_to_wait(struct cosy_loop *loop, unsigned int max,
@@ -1429,6 +1400,7 @@ enum cosy_ring_made cosy_ring_make_only(struct cosy_loop *loop)
 	const struct cosy_submit_entry *entry;
 	struct cosy_async *op;
 	enum cosy_how how;
+	uint64_t ret;
 
 	if (has_completion(ring) || cosy_loop_is_stopping(loop))
 		return COSY_RING_IN_USE;
@@ -1451,7 +1423,13 @@ enum cosy_ring_made cosy_ring_make_only(struct cosy_loop *loop)
 	}
 	if (how != COSY_HOW_NOWAIT)
 		return COSY_RING_IN_USE;
-	return make_in_module(loop, op, &op->result);
+	if (!cosy_ring_make_first(loop, op, &op->result, &ret)) {
+		cosy_ring_end_unmade(loop, ret);
+		return COSY_RING_NOT_IN_USE;
+	}
+	ring->submit->room++;
+	cosy_submit_end(ring->submit);
+	return COSY_RING_COMPLETE;
 }
 
 void cosy_ring_add_info(const struct cosy_loop *loop, struct cosy_loop_info *info)

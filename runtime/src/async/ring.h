@@ -85,7 +85,7 @@ struct cosy_ring {
 };
 
 /* After this number of calls made by a thread, it enters the module, so that others get their turn. */
-#define COSY_RING_OWN_CALLS	8
+#define COSY_RING_OWN_CALLS	16
 
 /* After this, epoll is checked also if sockets in the ring are always ready. */
 #define COSY_RING_MAX_UNSEEN	256
@@ -246,25 +246,40 @@ enum cosy_ring_made {
  */
 enum cosy_ring_made cosy_ring_make_only(struct cosy_loop *loop);
 
-/** cosy_ring_may_make() - return true if a call of a function may be made by cosy_ring_suspend_alone() */
-static inline bool cosy_ring_may_make(const struct cosy_ring *ring)
+/**
+ * cosy_ring_is_first() - return true if a call may be made now, before it is submitted
+ *
+ * The module has taken all entries, and nothing else is to be delivered. The thread has to return to
+ * cosy_ring_wait() from time to time.
+ */
+static inline bool cosy_ring_is_first(const struct cosy_ring *ring)
 {
-	/* Nothing else has completed. The thread has to return to cosy_ring_wait() from time to time. */
-	return ring->done_head == cosy_index_load(&ring->page->done_tail) &&
+	const struct cosy_submit *s = ring->submit;
+
+	return s->calls_tail == ring->page->calls_head && s->receives_tail == ring->page->receives_head &&
+	       ring->done_head == cosy_index_load(&ring->page->done_tail) && !ring->cancelled &&
 	       ring->own_calls < COSY_RING_OWN_CALLS;
 }
 
 /**
- * cosy_ring_suspend_alone() - end what cosy_submit_begin() has begun for the call of a function
- * @op:	    the operation of the call, which is the last entry
- * @result: set to the result if the call was made
+ * cosy_ring_make_first() - let the module make the only call that it has not taken
+ * @op:	    its operation
+ * @result: set to its result if it was made; may be a member of @op
+ * @ret:    set to what the module has returned
  *
- * If the ring has nothing else to do, the call is made here: the function need not be suspended. Only if
- * cosy_ring_may_make().
- *
- * Return: true if it was made; false: another thread may resume the function now.
+ * Return: true if it was made; @op is complete, and its place is the caller's. Otherwise @op completes later,
+ * and the caller calls cosy_ring_end_unmade() with @ret.
  */
-bool cosy_ring_suspend_alone(struct cosy_loop *loop, struct cosy_async *op, int64_t *result);
+bool cosy_ring_make_first(struct cosy_loop *loop, struct cosy_async *op, int64_t *result, uint64_t *ret);
+
+/** cosy_ring_end_unmade() - end the use of the ring after cosy_ring_make_first() has returned false */
+void cosy_ring_end_unmade(struct cosy_loop *loop, uint64_t ret);
+
+/**
+ * cosy_ring_send_rest() - end the use of the ring after a part of a send was made here
+ * @sent: number of bytes sent; the send is the last entry, and completes when it has sent the others
+ */
+void cosy_ring_send_rest(struct cosy_loop *loop, int64_t sent);
 
 /** cosy_ring_wake() - let the thread leave that sleeps in the ring. Async-signal-safe */
 void cosy_ring_wake(const struct cosy_loop *loop);

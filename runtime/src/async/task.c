@@ -108,7 +108,7 @@ static COSY_ALWAYS_INLINE bool begin_call(const struct cosy_task *task, struct c
 }
 
 /* The same for a call, if the ring takes it. */
-static bool begin_in_ring(struct cosy_task *task, enum cosy_how how, long nr, const uint64_t args[6])
+static COSY_ALWAYS_INLINE bool begin_in_ring(struct cosy_task *task, enum cosy_how how, long nr, const uint64_t args[6])
 {
 	struct cosy_loop *loop = task->loop;
 
@@ -120,19 +120,99 @@ static bool begin_in_ring(struct cosy_task *task, enum cosy_how how, long nr, co
 	return false;
 }
 
+/* Set the result and @error, errno, for the function that is resumed, as libc's function would. */
+static COSY_ALWAYS_INLINE void set_value(struct cosy_task *task, int64_t result, int *error)
+{
+	if (COSY_UNLIKELY(result < 0 && result >= -MAX_ERRNO)) {
+		*error = (int)-result;
+		task->value = -1;
+		return;
+	}
+	task->value = result;
+}
+
+/* A call that the ring takes was made in this thread. Ends its use. */
+static COSY_ALWAYS_INLINE enum task_calling has_called(struct cosy_task *task, int64_t result)
+{
+	struct cosy_ring *ring = &task->loop->ring;
+
+	ring->own_calls++;
+	ring->here++;
+	cosy_submit_end(ring->submit);
+	set_value(task, result, &errno);
+	return TASK_HAS_CALLED;
+}
+
+/*
+ * Submit a call to the ring, which takes it. If it is the first entry there, and need not wait, it is made at
+ * once: then the function need not be suspended.
+ */
+static COSY_ALWAYS_INLINE enum task_calling call_in_ring(struct cosy_task *task, enum cosy_how how,
+							 long nr, const uint64_t args[6])
+{
+	struct cosy_loop *loop = task->loop;
+	struct cosy_ring *ring = &loop->ring;
+	const bool first = cosy_ring_is_first(ring);
+	int64_t result;
+	uint64_t ret;
+
+	if (first && how == COSY_HOW_DIRECT)
+		return has_called(task, cosy_sys6(nr, (long)args[0], (long)args[1], (long)args[2],
+						  (long)args[3], (long)args[4], (long)args[5]));
+	cosy_ring_submit_reserved(loop, &task->call, nr, args);
+	if (!first || !cosy_ring_makes_at_once(&task->call, how))
+		return TASK_CALLS_IN_RING;
+	ring->own_calls++;
+	if (COSY_UNLIKELY(!cosy_ring_make_first(loop, &task->call, &result, &ret))) {
+		task->value = (int64_t)ret;
+		return TASK_CALLS_IN_MODULE;
+	}
+	ring->of_tasks--;
+	cosy_submit_end(ring->submit);
+	set_value(task, result, &errno);
+	return TASK_HAS_CALLED;
+}
+
 /* cosy_task_call() for other calls, and without the ring. */
 static COSY_NOINLINE void call_any(struct cosy_task *task, long nr, uint64_t a0, uint64_t a1,
 				   uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5)
 {
 	const uint64_t args[6] = { a0, a1, a2, a3, a4, a5 };
+	const enum cosy_how how = cosy_how(nr);
 
-	if (begin_in_ring(task, cosy_how(nr), nr, args)) {
-		cosy_ring_submit_reserved(task->loop, &task->call, nr, args);
-		task->calling = TASK_CALLS_IN_RING;
+	if (begin_in_ring(task, how, nr, args)) {
+		task->calling = call_in_ring(task, how, nr, args);
 		return;
 	}
 	cosy_task_set_call(task, nr, args);
 	task->calling = TASK_CALLS;
+}
+
+/*
+ * Send, as call_in_ring(). The call is submitted if nothing or only a part was sent: then it has to wait. The
+ * module gives it back if it is for no socket.
+ */
+static COSY_ALWAYS_INLINE enum task_calling send_in_ring(struct cosy_task *task, uint64_t fd,
+							 uint64_t buffer, uint64_t size, uint64_t flags)
+{
+	struct cosy_ring *ring = &task->loop->ring;
+	int64_t sent = -EAGAIN;
+
+	/* A send that waits in the module comes first. */
+	if (cosy_ring_is_first(ring) && COSY_LIKELY(!ring->page->sending)) {
+		sent = cosy_sys6(SYS_sendto, (long)fd, (long)buffer, (long)size,
+				 (long)(flags | MSG_DONTWAIT), 0, 0);
+		/* An error may be equal to a size. */
+		if (COSY_LIKELY(sent < 0 ? sent != -EAGAIN && sent != -ENOTSOCK :
+					   (uint64_t)sent == size))
+			return has_called(task, sent);
+	}
+	cosy_ring_submit_reserved_usual(task->loop, ring->submit, &task->call, false, fd, buffer, size,
+					flags);
+	if (COSY_LIKELY(sent < 0))
+		return TASK_CALLS_IN_RING;
+	task->value = sent;
+	return TASK_HAS_SENT_PART;
 }
 
 /*
@@ -149,8 +229,12 @@ static COSY_ALWAYS_INLINE bool call_usual(struct cosy_task *task, bool receives,
 	    COSY_UNLIKELY(receives && !size) || COSY_UNLIKELY(!cosy_submit_is_known(s, (uint32_t)fd)) ||
 	    !begin_call(task, s))
 		return false;
+	if (!receives) {
+		task->calling = send_in_ring(task, fd, buffer, size, flags);
+		return true;
+	}
 	/* The loop is read again: to keep it in a register takes more instructions. */
-	cosy_ring_submit_reserved_usual(task->loop, s, &task->call, receives, fd, buffer, size, flags);
+	cosy_ring_submit_reserved_usual(task->loop, s, &task->call, true, fd, buffer, size, flags);
 	task->calling = TASK_CALLS_IN_RING;
 	return true;
 }
@@ -265,16 +349,11 @@ bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)
 	return !closing;
 }
 
-/* Set the result and @error, errno, for the function that is resumed, as libc's function would. */
+/* set_value() for a function that was suspended, with the errno that it had. */
 static void set_result(struct cosy_task *task, int64_t result, int *error)
 {
-	if (COSY_UNLIKELY(result < 0 && result >= -MAX_ERRNO)) {
-		*error = (int)-result;
-		task->value = -1;
-		return;
-	}
 	*error = task->error;
-	task->value = result;
+	set_value(task, result, error);
 }
 
 /* The same for a reply that has sent all its data, and whose receive has ended. */
@@ -339,7 +418,7 @@ static COSY_ALWAYS_INLINE void resume(struct cosy_task *task)
 }
 
 /*
- * Do what a function is suspended for, but for a call that is in the ring. Return true if it has to be
+ * Do what a function is suspended for, but for a call that stays in the ring. Return true if it has to be
  * resumed: false if that completes later, or the function has returned. @error: errno
  */
 static COSY_NOINLINE bool suspend(struct cosy_task *task, int *error)
@@ -347,15 +426,23 @@ static COSY_NOINLINE bool suspend(struct cosy_task *task, int *error)
 	int64_t result;
 
 	cosy_loop_publish(task->loop, &task->call);
-	if (task->calling) {
-		task->error = *error;
-		if (task->calling == TASK_CALLS_IN_RING ?
-			    !cosy_ring_suspend_alone(task->loop, &task->call, &result) :
-			    cosy_task_submit_call(task, &result))
+	task->error = *error;
+	switch (task->calling) {
+	case TASK_CALLS:
+		if (cosy_task_submit_call(task, &result))
 			return false;
 		set_result(task, result, error);
-	} else if (task->region) {
-		task->error = *error;
+		return true;
+	case TASK_CALLS_IN_MODULE:
+		cosy_ring_end_unmade(task->loop, (uint64_t)task->value);
+		return false;
+	case TASK_HAS_SENT_PART:
+		cosy_ring_send_rest(task->loop, task->value);
+		return false;
+	default:
+		break;
+	}
+	if (task->region) {
 		if (cosy_coroutine_run(task))
 			return false;
 		task->region = NULL;
@@ -374,9 +461,11 @@ static COSY_NOINLINE bool suspend(struct cosy_task *task, int *error)
 static COSY_ALWAYS_INLINE bool run_task(struct cosy_task *task, int *error)
 {
 	do {
-		resume(task);
-		if (COSY_LIKELY(task->calling == TASK_CALLS_IN_RING) &&
-		    !cosy_ring_may_make(&task->loop->ring)) {
+		do
+			resume(task);
+		while (task->calling == TASK_HAS_CALLED);
+		if (COSY_LIKELY(task->calling == TASK_CALLS_IN_RING)) {
+			cosy_loop_publish(task->loop, &task->call);
 			task->error = *error;
 			return true;
 		}

@@ -35,7 +35,11 @@ struct task_frame {
 enum task_calling {
 	TASK_CALLS_NOTHING,	/* another function, or a compound */
 	TASK_CALLS,		/* a call that was not submitted */
-	TASK_CALLS_IN_RING,	/* a call in the ring, which stays in use until the function is suspended */
+	TASK_HAS_CALLED,	/* nothing: its call was made already */
+	/* For a call in the ring, which stays in use until the function is suspended. */
+	TASK_CALLS_IN_RING,
+	TASK_CALLS_IN_MODULE,	/* the same: the module has taken it; @value: what the module has returned */
+	TASK_HAS_SENT_PART,	/* the same: a send, of which a part was made; @value: its size */
 };
 
 /**
