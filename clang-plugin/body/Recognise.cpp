@@ -6,8 +6,8 @@
 #include "support/Names.h"
 #include "support/SystemCalls.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Statistic.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/IR/Constants.h"
@@ -170,15 +170,15 @@ static void recognise(CallInst &CI, const CallShape &Shape) {
 /// \returns true if \p Call returns 0 when it succeeds, and its failure is no
 /// usual result, as it is of access().
 static bool returnsStatus(const SystemCall &Call) {
-  return StringSwitch<bool>(Call.Name)
-      .Cases("stat", "lstat", "fstat", "newfstatat", "statx", true)
-      .Cases("statfs", "fstatfs", "close", "unlink", "unlinkat", true)
-      .Cases("mkdir", "mkdirat", "rmdir", "link", "linkat", true)
-      .Cases("rename", "renameat", "renameat2", "symlink", "symlinkat", true)
-      .Cases("chmod", "fchmod", "fchmodat", "chown", "fchown", true)
-      .Cases("lchown", "fchownat", "truncate", "ftruncate", true)
-      .Cases("utimensat", "flock", "epoll_ctl", true)
-      .Default(false);
+  static constexpr StringLiteral Names[] = {
+      "stat",   "lstat",    "fstat",     "newfstatat", "statx",
+      "statfs", "fstatfs",  "close",     "unlink",     "unlinkat",
+      "mkdir",  "mkdirat",  "rmdir",     "link",       "linkat",
+      "rename", "renameat", "renameat2", "symlink",    "symlinkat",
+      "chmod",  "fchmod",   "fchmodat",  "chown",      "fchown",
+      "lchown", "fchownat", "truncate",  "ftruncate",  "utimensat",
+      "flock",  "epoll_ctl"};
+  return is_contained(Names, Call.Name);
 }
 
 /// Notes at each comparison of such a result with 0 that the call usually
