@@ -3,6 +3,7 @@
  * Whole programs, from fork to exit. COSY_BENCH_EXAMPLES is the directory of the examples.
  *
  * ls5000-l, ls50000-l	`ls -l` of 5,000 or 50,000 files
+ * ls0-l		`ls -l` of an empty directory: what starting it costs
  * grep, grep-SIZE	`grep -rc` over files of 8 KiB; SIZE is the total
  * grep-kernel		the same with --search=kernel
  */
@@ -80,8 +81,10 @@ static double run_ls(void)
 {
 	char *const arguments[] = { "ls", "-l", (char *)directory, NULL };
 
-	return run("ls", arguments) / (double)bench_parameter();
+	return run("ls", arguments);
 }
+
+static double run_ls_files(void) { return run_ls() / (double)bench_parameter(); }
 
 static double grep(char *search)
 {
@@ -156,7 +159,7 @@ static void prepare(void)
 }
 
 #define LS(FILES) \
-	{ .name = "ls" #FILES "-l", .per = "file", .parameter = (FILES), .measure = run_ls }
+	{ .name = "ls" #FILES "-l", .per = "file", .parameter = (FILES), .measure = run_ls_files }
 #define GREP(TEXT, KIB, RUN) \
 	{ .name = "grep" TEXT, .per = "file", .parameter = (KIB) * 1024 / GREP_FILE, \
 	  .measure = RUN }
@@ -164,7 +167,8 @@ static void prepare(void)
 int main(int argc, char **argv)
 {
 	static const struct bench benches[] = {
-		LS(5000), LS(50000), GREP("", 2048, run_grep),
+		LS(5000), LS(50000), { .name = "ls0-l", .per = "process", .measure = run_ls },
+		GREP("", 2048, run_grep),
 		GREP("-kernel", 2048, run_grep_kernel), GREP("-128K", 128, run_grep),
 		GREP("-512K", 512, run_grep), GREP("-20M", 20480, run_grep),
 		GREP("-200M", 204800, run_grep), { 0 },
