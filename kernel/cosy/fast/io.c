@@ -7,6 +7,8 @@
 #include <linux/fs.h>
 #include <linux/fsnotify.h>
 #include <linux/magic.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sched/xacct.h>
@@ -21,6 +23,9 @@
 
 /* Longer reads and writes take vfs_read() and vfs_write(), which limit the length. */
 #define COSY_SHORT	(1ul << 24)
+
+/* Pages of the process that are looked up at once. */
+#define COSY_PRESENT	16
 
 /**
  * cosy_is_plain_file() - test whether a file behaves like a file on a local disk
@@ -195,6 +200,66 @@ static long cosy_read_nowait(struct file *file, u64 buffer, size_t size, loff_t 
 	return ret;
 }
 
+/* Return true if memory of the process is private and has no file: then a fault needs no disk. */
+static bool cosy_is_anonymous(unsigned long at, unsigned long end)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+
+	if (!mmap_read_trylock(mm))
+		return false;
+	while (at < end) {
+		vma = find_vma(mm, at);
+		if (!vma || vma->vm_start > at || !vma_is_anonymous(vma))
+			break;
+		at = vma->vm_end;
+	}
+	mmap_read_unlock(mm);
+	return at >= end;
+}
+
+/*
+ * Make absent pages of the process present. FOLL_NOWAIT: do not wait for swap space, nor for a
+ * handler of userfaultfd(2). Return true if some were absent, and all are present now.
+ */
+static bool cosy_make_present(u64 buffer, size_t size)
+{
+	const unsigned long end = buffer + size;
+	unsigned long at = buffer & PAGE_MASK;
+	struct page *pages[COSY_PRESENT] __uninitialized;
+	bool were_absent = false;
+	int i, n, got;
+
+	for (; at < end; at += (unsigned long)n << PAGE_SHIFT) {
+		n = min_t(unsigned long, DIV_ROUND_UP(end - at, PAGE_SIZE), COSY_PRESENT);
+		got = get_user_pages_fast_only(at, n, FOLL_WRITE, pages);
+		for (i = 0; i < got; i++)
+			put_page(pages[i]);
+		if (got == n)
+			continue;
+		if (!were_absent && !cosy_is_anonymous(at, end))
+			return false;
+		were_absent = true;
+		got = get_user_pages_unlocked(at, n, pages, FOLL_WRITE | FOLL_NOWAIT);
+		for (i = 0; i < got; i++)
+			put_page(pages[i]);
+		if (got != n)
+			return false;
+		cond_resched();
+	}
+	return were_absent;
+}
+
+/* Read a file in the two ways that do not wait. Returns as cosy_read_cached_at(). */
+static long cosy_read_present(struct file *file, u64 buffer, size_t size, loff_t pos)
+{
+	long ret = -EAGAIN;
+
+	if (cosy_is_cached(file))
+		ret = cosy_read_cache(file, buffer, size, pos);
+	return ret == -EAGAIN ? cosy_read_nowait(file, buffer, size, pos) : ret;
+}
+
 /**
  * cosy_read_cached_at() - read a file without waiting, as pread(2) does
  * @file:   the file
@@ -202,21 +267,25 @@ static long cosy_read_nowait(struct file *file, u64 buffer, size_t size, loff_t 
  * @size:   bytes
  * @pos:    position
  *
- * Return: bytes read, or -EAGAIN: a part is not cached, the memory is not present, or the call has
- * to be made in another way. Then a part of the memory may be written.
+ * Return: bytes read, or -EAGAIN: a part is not cached, the memory cannot be made present without
+ * waiting, or the call has to be made in another way. Then a part of the memory may be written.
  */
 long cosy_read_cached_at(struct file *file, u64 buffer, size_t size, loff_t pos)
 {
-	long ret = -EAGAIN;
+	loff_t end;
+	long ret;
 
 	if (pos < 0 || !size || size > COSY_SHORT ||
 	    !cosy_access_ok(u64_to_user_ptr(buffer), size) ||
 	    cosy_sb_is_watched(file_inode(file)->i_sb) || rw_verify_area(READ, file, &pos, size))
 		return -EAGAIN;
-	if (cosy_is_cached(file))
-		ret = cosy_read_cache(file, buffer, size, pos);
-	if (ret == -EAGAIN)
-		ret = cosy_read_nowait(file, buffer, size, pos);
+	ret = cosy_read_present(file, buffer, size, pos);
+	/* A buffer that was not used before is absent. */
+	if (unlikely(ret == -EAGAIN)) {
+		end = i_size_read(cosy_real_inode(file));
+		if (pos < end && cosy_make_present(buffer, min_t(u64, size, end - pos)))
+			ret = cosy_read_present(file, buffer, size, pos);
+	}
 	if (ret < 0)
 		return ret;
 	add_rchar(current, ret);
