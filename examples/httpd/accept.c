@@ -33,13 +33,12 @@
 struct accepting {
 	struct cosy_async op;
 	int listener, held;
-	bool rejected;
 	socklen_t size;
 	struct sockaddr_storage address;
 };
 
 static struct accepting all[CONFIG_LISTEN_MAX * ACCEPT_OPERATIONS];
-static unsigned int number, holding, next_held, outstanding, rejected;
+static unsigned int number, holding, next_held, outstanding;
 
 /* Connections since accept_shed() was called, and whether it has limited a backlog. */
 static unsigned int count;
@@ -51,6 +50,7 @@ static void accepted(struct cosy_async *op);
 static void accept_next(struct cosy_async *op)
 {
 	struct accepting *a = op->data;
+	int err;
 
 	if (worker.draining) {
 		/* The last accept may have failed, or its client may have left. */
@@ -59,30 +59,12 @@ static void accept_next(struct cosy_async *op)
 	}
 	op->done = accepted;
 	a->size = sizeof(a->address);
-	if (!cosy_async_accept4(worker.loop, op, a->listener, (struct sockaddr *)&a->address,
-				&a->size, SOCK_CLOEXEC | SOCK_NONBLOCK)) {
-		outstanding++;
-		return;
-	}
-	/* Closes have the last entries of the loop. The tick, which has one, tries again. */
-	a->rejected = true;
-	rejected++;
-}
-
-bool accept_rejected(void)
-{
-	return rejected;
-}
-
-void accept_retry(void)
-{
-	for (unsigned int i = 0; rejected && i < number; i++) {
-		if (!all[i].rejected)
-			continue;
-		all[i].rejected = false;
-		rejected--;
-		accept_next(&all[i].op);
-	}
+	err = cosy_async_accept4(worker.loop, op, a->listener, (struct sockaddr *)&a->address,
+				 &a->size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	/* The loop has an entry for each accept. */
+	if (err)
+		error(1, -err, "cannot accept connections");
+	outstanding++;
 }
 
 /*

@@ -23,12 +23,6 @@ void accept_continue(void);
 /** accept_shed() - limit the backlog if the server is overloaded; @seconds have passed since the last call */
 void accept_shed(unsigned int seconds);
 
-/** accept_rejected() - return true if accept_retry() is to be called later: the loop had no entry */
-bool accept_rejected(void);
-
-/** accept_retry() - accept where the loop had no entry */
-void accept_retry(void);
-
 /** accept_pending() - return true while connections may be accepted, also after accept_stop() */
 bool accept_pending(void);
 

@@ -19,6 +19,7 @@
 
 #include "config.h"
 #include "deadline.h"
+#include "header.h"
 #include "incoming.h"
 #include "log.h"
 #include "rate.h"
@@ -81,11 +82,12 @@ static void end(struct connection *c)
 	if (c->reply)
 		drop_reply(c);
 	deadline_clear(&c->deadline);
-	/* It fails if very many connections end at once, or if the loop is being destroyed. */
-	if (cosy_async_close(worker.loop, NULL, c->fd)) {
-		cosy_cancel_fd(worker.loop, c->fd);
-		close(c->fd);
-	}
+	/*
+	 * No operation is left. So the call itself is cheaper than cosy_async_close(), which also asks whether the
+	 * close waits for the client: no connection has SO_LINGER.
+	 */
+	cosy_cancel_fd(worker.loop, c->fd);
+	close(c->fd);
 	incoming_release(c->in);
 	__atomic_store_n(&current, NULL, __ATOMIC_RELAXED);
 	free(c);
@@ -312,13 +314,25 @@ static void sent(struct cosy_async *op)
 		complete(c);
 }
 
+/* inet_ntop() uses sprintf(), which takes as long as parsing a request. */
+static void name_four(char *to, const struct in_addr *address)
+{
+	const uint32_t bytes = ntohl(address->s_addr);
+
+	_Static_assert(INET6_ADDRSTRLEN >= 12 + HEADER_DIGITS, "there is room for the last number");
+	for (int shift = 24; shift >= 0; shift -= 8) {
+		to = header_number(to, bytes >> shift & 255);
+		*to++ = shift ? '.' : 0;
+	}
+}
+
 static void name_client(struct connection *c, const struct sockaddr_storage *address)
 {
 	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
 	const struct sockaddr_in *four = (const struct sockaddr_in *)address;
 
 	if (address->ss_family == AF_INET)
-		inet_ntop(AF_INET, &four->sin_addr, c->client, sizeof(c->client));
+		name_four(c->client, &four->sin_addr);
 	else if (address->ss_family == AF_INET6)
 		inet_ntop(AF_INET6, &six->sin6_addr, c->client, sizeof(c->client));
 	else

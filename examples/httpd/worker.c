@@ -73,12 +73,10 @@ static void ticked(struct cosy_async *op)
 	connections_expire();
 	if (worker.draining && worker.now - drain_since > config.drain_timeout)
 		cosy_loop_stop(worker.loop);
-	else if (worker.connections || accept_rejected())
+	else if (worker.connections)
 		start_tick();
 	else
 		alarm(0);
-	/* The tick has its entry. */
-	accept_retry();
 }
 
 void worker_end_if_idle(void)
@@ -165,10 +163,7 @@ static void start(const struct worker_files *files)
 {
 	const struct cosy_loop_options options = {
 		.size = sizeof(options),
-		/*
-		 * A connection's operation, or its close; accepts, and the connections that they
-		 * make before closes are executed; the tick and the signal.
-		 */
+		/* A connection's operation; accepts, and connections that they make at the end; the tick and the signal. */
 		.entries = config.connections + 2 * CONFIG_LISTEN_MAX * ACCEPT_OPERATIONS + 2,
 	};
 	const struct sigaction report = { .sa_handler = stuck, .sa_flags = SA_RESTART };

@@ -314,9 +314,14 @@ def check_log(server):
     client.get("/d/?q", "Referer: http://r/", 'User-Agent: a"b\\c\t\xe4')
     client.send("bad\r\n\r\n")
     client.answer()
+    # All addresses of 127.0.0.0/8 are this machine's.
+    with socket.create_connection(server.address, source_address=("127.255.9.100", 0)) as other:
+        other.sendall(b"GET /d/ HTTP/1.0\r\n\r\n")
+        other.recv(1)
     server.stop()
     with open(server.log) as log:
         lines = log.read().splitlines()
+    check(lines.pop().startswith("127.255.9.100 - - ["), "the client's address is logged")
     check(lines[-2].endswith('"GET /d/?q HTTP/1.1" 200 4 "http://r/" '
                              '"a\\x22b\\x5cc\\x09\\xe4"'), f"fields are escaped: {lines[-2]}")
     check(lines[-1].startswith("127.0.0.1 - - [") and lines[-1].endswith('"-" 400 16 "-" "-"'),
