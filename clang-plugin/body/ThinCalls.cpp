@@ -27,12 +27,27 @@ static bool mayBeThin(const CallInst &CI) {
          systemCallShape(CI, /*IfThin=*/true).Call;
 }
 
+/// \returns true if the compiler knows here that \p CI has arguments with which
+/// it is a system call.
+static bool isKnownThin(const CallInst &CI) {
+  return !CI.hasFnAttr(ThinAttribute) && systemCallShape(CI).Call &&
+         findLibcFunction(libraryFunction(CI).Name).IfArg >= 0;
+}
+
 bool expandThinCalls(Function &F) {
   SmallVector<CallInst *, 8> Calls;
-  for (Instruction &I : instructions(F))
-    if (auto *CI = dyn_cast<CallInst>(&I); CI && mayBeThin(*CI))
-      Calls.push_back(CI);
   bool Changed = false;
+  for (Instruction &I : instructions(F)) {
+    auto *CI = dyn_cast<CallInst>(&I);
+    if (CI && mayBeThin(*CI)) {
+      Calls.push_back(CI);
+    } else if (CI && isKnownThin(*CI)) {
+      // A later pass may make it harder to see: a pointer into an array becomes
+      // one that a loop increments.
+      CI->addFnAttr(Attribute::get(CI->getContext(), ThinAttribute, "yes"));
+      Changed = true;
+    }
+  }
   for (CallInst *CI : Calls) {
     LLVMContext &Ctx = CI->getContext();
     IRBuilder<> B(CI);
