@@ -9,11 +9,14 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -24,9 +27,10 @@
 #define FILES 400
 #define LINE_SIZE 64
 
-static char names[FILES][16], lines[FILES * LINE_SIZE], buffer[65536];
-static int logs[4], records, directory, pages, copy;
-static unsigned long sum;
+static char names[FILES][16], copies[FILES][16], lines[FILES * LINE_SIZE], buffer[65536];
+static long offsets[FILES];
+static int logs[4], pipes[2], records, directory, pages, copy, event, poller;
+static unsigned long sum, missing;
 static double begin;
 
 static void check(int failed, const char *what)
@@ -300,6 +304,193 @@ static void add_bytes(void)
 	COSY_END;
 }
 
+/* Lines go to the log of their level. */
+static void split_levels(void)
+{
+	const char *line = lines, *end = lines + sizeof(lines);
+
+	COSY_START;
+	while (line < end) {
+		const char *next = memchr(line, '\n', end - line);
+		const char *level = line + 26;
+		int log = 3;
+
+		if (!next)
+			break;
+		next++;
+		if (!memcmp(level, "error", 5))
+			log = 0;
+		else if (!memcmp(level, "warning", 7))
+			log = 1;
+		else if (!memcmp(level, "info", 4))
+			log = 2;
+		if (write(logs[log], line, next - line) != next - line)
+			break;
+		line = next;
+	}
+	COSY_END;
+}
+
+/* Records at the offsets of an index. */
+static void read_index(void)
+{
+	COSY_START;
+	for (int i = 0; i < FILES; i++) {
+		uint32_t key;
+
+		if (pread(records, buffer, 64, offsets[i]) != 64)
+			break;
+		memcpy(&key, buffer, sizeof(key));
+		if (key == 0x12345678)
+			missing++;
+		sum += key;
+	}
+	COSY_END;
+}
+
+/* Copy files. */
+static void copy_files(void)
+{
+	COSY_START;
+	for (int i = 0; i < FILES; i++) {
+		int from = open(names[i], O_RDONLY), to;
+		long n;
+
+		if (from < 0)
+			continue;
+		to = open(copies[i], O_WRONLY | O_CREAT | O_TRUNC, 0644);
+		if (to >= 0) {
+			n = read(from, buffer, sizeof(buffer));
+			if (n > 0 && write(to, buffer, n) != n)
+				missing++;
+			close(to);
+		}
+		close(from);
+	}
+	COSY_END;
+}
+
+/* Write files in the safe way. */
+static void replace_files(void)
+{
+	COSY_START;
+	for (int i = 0; i < FILES; i++) {
+		int fd = open("temporary", O_WRONLY | O_CREAT | O_EXCL, 0600);
+
+		if (fd < 0)
+			break;
+		if (write(fd, lines, 100) != 100)
+			missing++;
+		close(fd);
+		if (rename("temporary", copies[i]))
+			break;
+	}
+	COSY_END;
+}
+
+/* Files are made and removed again. */
+static void touch_unlink(void)
+{
+	COSY_START;
+	for (int i = 0; i < FILES; i++) {
+		int fd = open("new", O_CREAT | O_WRONLY, 0644);
+
+		if (fd < 0)
+			break;
+		close(fd);
+		unlink("new");
+	}
+	COSY_END;
+}
+
+/* Append: the position is asked for first. */
+static void append_records(void)
+{
+	COSY_START;
+	for (int i = 0; i < FILES; i++) {
+		off_t end = lseek(copy, 0, SEEK_END);
+
+		if (end < 0 || write(copy, lines, LINE_SIZE) != LINE_SIZE)
+			break;
+	}
+	COSY_END;
+}
+
+/* Every second name is missing. */
+static void stat_some(void)
+{
+	struct stat st;
+
+	COSY_START;
+	for (int i = 0; i < FILES; i++) {
+		const char *name = i & 1 ? "missing" : names[i];
+
+		if (stat(name, &st)) {
+			if (errno != ENOENT)
+				warn("%s", name);
+			missing++;
+			continue;
+		}
+		sum += st.st_size;
+	}
+	COSY_END;
+}
+
+/* Which names exist; each is compared with its successor. */
+static void check_names(void)
+{
+	COSY_START;
+	for (int i = 0; i + 1 < FILES; i++) {
+		if (strcmp(names[i], names[i + 1]) == 0)
+			continue;
+		if (access(names[i], R_OK) == 0)
+			sum += strlen(names[i]);
+	}
+	COSY_END;
+}
+
+/* Set times and modes, as archivers do. */
+static void set_times(void)
+{
+	static const struct timespec times[2] = { { 1, 2 }, { 3, 4 } };
+
+	COSY_START;
+	for (int i = 0; i < FILES; i++) {
+		if (fchmodat(directory, names[i], 0644, 0) ||
+		    utimensat(directory, names[i], times, 0))
+			break;
+	}
+	COSY_END;
+}
+
+/* Lines through a pipe. */
+static void pipe_through(void)
+{
+	COSY_START;
+	for (int i = 0; i < FILES; i++) {
+		if (write(pipes[1], lines + i * LINE_SIZE, LINE_SIZE) != LINE_SIZE ||
+		    read(pipes[0], buffer, LINE_SIZE) != LINE_SIZE)
+			break;
+	}
+	COSY_END;
+}
+
+/* Wait for an event that is there. */
+static void take_events(void)
+{
+	uint64_t one = 1;
+
+	COSY_START;
+	for (int i = 0; i < FILES; i++) {
+		struct epoll_event e;
+
+		if (write(event, &one, sizeof(one)) != sizeof(one) ||
+		    epoll_wait(poller, &e, 1, 0) != 1 || read(event, &one, sizeof(one)) < 0)
+			break;
+	}
+	COSY_END;
+}
+
 static double now(void)
 {
 	struct timespec t;
@@ -311,11 +502,14 @@ static double now(void)
 static void prepare(void)
 {
 	static const char *const kinds[4] = { "error", "warning", "info", "note" };
+	struct epoll_event e = { .events = EPOLLIN };
 
 	for (int i = 0; i < FILES; i++) {
 		int fd;
 
 		snprintf(names[i], sizeof(names[i]), "f%d", i);
+		snprintf(copies[i], sizeof(copies[i]), "c%d", i);
+		offsets[i] = i * 37 % 64 * 64;
 		fd = open(names[i], O_CREAT | O_WRONLY, 0644);
 		check(fd < 0 || write(fd, buffer, 1000) != 1000 || close(fd), names[i]);
 		snprintf(buffer, sizeof(buffer), "%d-2026-11-30T12:00:00.000 %-37s\n", i % 4,
@@ -337,6 +531,10 @@ static void prepare(void)
 	check(records < 0 || write(records, buffer, 4096) != 4096, "records");
 	directory = open(".", O_RDONLY | O_DIRECTORY);
 	check(directory < 0, "open");
+	check(pipe(pipes), "pipe");
+	event = eventfd(0, 0);
+	poller = epoll_create1(0);
+	check(event < 0 || poller < 0 || epoll_ctl(poller, EPOLL_CTL_ADD, event, &e), "epoll");
 	/* Later reads do not change the time, because a tick has passed since the write. */
 	usleep(20000);
 }
@@ -351,7 +549,10 @@ int main(int argc, char **argv)
 		LOOP(split_log), LOOP(split_parsed_log), LOOP(lock_records), LOOP(update_locked),
 		LOOP(update_records), LOOP(read_files), LOOP(read_by_status), LOOP(hash_files),
 		LOOP(sum_sizes), LOOP(read_directory), LOOP(read_entries), LOOP(print_lines),
-		LOOP(copy_pieces), LOOP(report_failures), LOOP(add_bytes),
+		LOOP(copy_pieces), LOOP(report_failures), LOOP(add_bytes), LOOP(split_levels),
+		LOOP(read_index), LOOP(copy_files), LOOP(replace_files), LOOP(touch_unlink),
+		LOOP(append_records), LOOP(stat_some), LOOP(check_names), LOOP(set_times),
+		LOOP(pipe_through), LOOP(take_events),
 	};
 
 	if (argc != 2)

@@ -185,7 +185,8 @@ static void explain(const Region &R, const Compound &C, bool IsPart,
                   "takes longer than natively: remove its markers");
   if (!IsPart)
     explainProfit(R, C.Sel, C.UpCalls, FAM.getResult<LoopAnalysis>(*R.Body),
-                  FAM.getResult<BlockFrequencyAnalysis>(*R.Body));
+                  FAM.getResult<BlockFrequencyAnalysis>(*R.Body),
+                  FAM.getResult<ScalarEvolutionAnalysis>(*R.Body));
 }
 
 bool isWorthwhile(Function &Body, FunctionAnalysisManager &FAM) {

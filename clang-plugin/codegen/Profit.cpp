@@ -19,6 +19,9 @@
 
 #include <cosy/calls.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 using namespace llvm;
 
 namespace cosy {
@@ -77,22 +80,61 @@ static bool isCallOf(const Inst &I, StringRef Name) {
   return Call && Call->Name == Name;
 }
 
+/// Returns argument \p N of the system call \p I if it is a constant.
+static std::optional<int64_t> constantArgument(const Inst &I, unsigned N) {
+  if (N >= I.Ops.size() || I.Ops[N].R != NoReg)
+    return std::nullopt;
+  return I.Ops[N].Imm;
+}
+
+/// Returns true if \p I sets the position in a file, other than to its end.
+static bool seeksInside(const Inst &I) {
+  return isCallOf(I, "lseek") && constantArgument(I, 2) != SEEK_END;
+}
+
+/// Returns true if \p I opens a file in a way for which the module walks its
+/// path as the kernel does: COSY_PRELOAD_WALKS().
+static bool walksToOpen(const Inst &I) {
+  bool HasDirectory = isCallOf(I, "openat");
+  if (!HasDirectory && !isCallOf(I, "open"))
+    return false;
+  std::optional<int64_t> Flags = constantArgument(I, HasDirectory ? 2 : 1);
+  return Flags && COSY_PRELOAD_WALKS(*Flags);
+}
+
+/// Returns true if \p I is a call of programs that read pipes or connections.
+static bool waits(const Inst &I) {
+  for (StringRef Name : {"accept", "accept4", "epoll_pwait", "epoll_pwait2",
+                         "epoll_wait", "poll", "ppoll", "pselect6", "recvfrom",
+                         "recvmsg", "select", "sendmsg", "sendto"})
+    if (isCallOf(I, Name))
+      return true;
+  return false;
+}
+
 /// Returns what the system call \p I usually saves. A write extends its file
-/// unless the compound \p Seeks.
-static unsigned usualSaving(const Inst &I, bool Seeks) {
+/// unless the compound \p Seeks. What is read and written is no file if the
+/// compound \p Waits.
+static unsigned usualSaving(const Inst &I, bool Seeks, bool Waits) {
   const SystemCall *Call = findSystemCall(I.Imm);
-  if (!Call || I.Hints & COSY_HINT_PLAIN || (!Seeks && isCallOf(I, "write")))
+  if (!Call || I.Hints & COSY_HINT_PLAIN)
+    return CallSaves;
+  if (Waits && (isCallOf(I, "read") || isCallOf(I, "write")))
+    return StreamCallSaves;
+  if (!Seeks && isCallOf(I, "write"))
     return CallSaves;
   if (I.Hints & COSY_HINT_JOIN)
     return JoinedSeekSaves;
-  return usualCallSaves(Call->Name);
+  return walksToOpen(I) ? WalkedOpenSaves : usualCallSaves(Call->Name);
 }
 
 /// Returns what native code also saves for \p I, if it makes it as a single
 /// call through the module.
 static unsigned singleSaving(const Inst &I) {
   const SystemCall *Call = findSystemCall(I.Imm);
-  return Call ? singleCallSaves(Call->Name) : 0;
+  if (!Call)
+    return 0;
+  return walksToOpen(I) ? WalkSaves : singleCallSaves(Call->Name);
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,6 +157,7 @@ struct PathBounds {
   unsigned MaxPublish = 0;   ///< the cost of files that up-calls make public
   unsigned UsualPublish = 0;
   unsigned MaxCost = 0;   ///< of operations
+  unsigned UsualCost = 0; ///< the same, as often as they are executed
   bool AnyNumber = false; ///< it contains a loop with calls or up-calls
 
   /// Extends the maxima by those of another path.
@@ -124,6 +167,7 @@ struct PathBounds {
     MaxUsual = std::max(MaxUsual, Other.MaxUsual);
     MaxSingle = std::max(MaxSingle, Other.MaxSingle);
     MaxCost = std::max(MaxCost, Other.MaxCost);
+    UsualCost = std::max(UsualCost, Other.UsualCost);
     MaxUpCalls = std::max(MaxUpCalls, Other.MaxUpCalls);
     UsualUpCalls = std::max(UsualUpCalls, Other.UsualUpCalls);
     MaxPublish = std::max(MaxPublish, Other.MaxPublish);
@@ -138,7 +182,7 @@ struct PathBounds {
   /// The largest and the smallest gain; a loss is negative.
   int best() const { return int(MaxSaved) - int(MinUpCalls * UpCallCost); }
   int usual() const {
-    return int(MaxUsual) - int(MaxCost) - int(UsualPublish) -
+    return int(MaxUsual) - int(UsualCost) - int(UsualPublish) -
            int(std::max(UsualUpCalls, MinUpCalls) * UpCallCost);
   }
   /// The usual gain compared with native code that makes single calls through
@@ -150,22 +194,26 @@ struct PathBounds {
   }
 };
 
+/// Returns true if \p Is holds for a call of \p Sel.
+template <typename Fn> bool anyCall(const Selection &Sel, Fn Is) {
+  return any_of(Sel.C.Blocks,
+                [&](const Block &B) { return any_of(B.Insts, Is); });
+}
+
 class Estimate {
 public:
   Estimate(const Selection &Sel, LoopInfo &LI, BlockFrequencyInfo &BFI,
-           const Function &Body)
-      : LI(LI), BFI(BFI) {
-    bool Seeks = any_of(Sel.C.Blocks, [](const Block &B) {
-      return any_of(B.Insts,
-                    [](const Inst &I) { return isCallOf(I, "lseek"); });
-    });
+           ScalarEvolution &SE, const Function &Body)
+      : LI(LI), BFI(BFI), SE(SE) {
+    bool Seeks = anyCall(Sel, seeksInside);
+    bool Waits = anyCall(Sel, waits);
     for (const Block &B : Sel.C.Blocks)
       for (const Inst &I : B.Insts) {
         PathBounds &W = Of[B.Source];
         if (I.Op == COSY_OP_SYS || I.Op == COSY_OP_LIBC) {
           ++W.MaxCalls;
           ++W.MinCalls;
-          unsigned Usual = usualSaving(I, Seeks);
+          unsigned Usual = usualSaving(I, Seeks, Waits);
           W.MaxUsual += Usual;
           W.MaxSaved += std::max(maxSaved(I), Usual);
           W.MaxSingle += singleSaving(I);
@@ -195,14 +243,35 @@ public:
   PathBounds of(const Loop *L) const;
 
 private:
+  double timesPerIteration(const BasicBlock *BB, const Loop *L,
+                           const BasicBlock *Header) const;
+
   LoopInfo &LI;
   BlockFrequencyInfo &BFI;
+  ScalarEvolution &SE;
   DenseMap<const BasicBlock *, PathBounds> Of;
   DenseMap<const BasicBlock *, unsigned> Order;
   std::vector<const BasicBlock *> All;
 };
 
 } // namespace
+
+/// Returns how often \p BB is executed in an iteration of \p L, which begins
+/// with \p Header. LLVM assumes the same trip count for all loops.
+double Estimate::timesPerIteration(const BasicBlock *BB, const Loop *L,
+                                   const BasicBlock *Header) const {
+  auto Frequency = [&](const BasicBlock *BB) {
+    return double(std::max<uint64_t>(BFI.getBlockFreq(BB).getFrequency(), 1));
+  };
+  double Times = Frequency(BB) / Frequency(Header);
+  for (const Loop *Inner = LI.getLoopFor(BB); Inner != L;
+       Inner = Inner->getParentLoop()) {
+    const BasicBlock *Before = Inner->getLoopPreheader();
+    if (unsigned Trips = Before ? SE.getSmallConstantTripCount(Inner) : 0)
+      Times *= Trips * Frequency(Before) / Frequency(Inner->getHeader());
+  }
+  return Times;
+}
 
 PathBounds Estimate::of(const Loop *L) const {
   std::vector<const BasicBlock *> Blocks;
@@ -217,7 +286,6 @@ PathBounds Estimate::of(const Loop *L) const {
   DenseMap<const BasicBlock *, PathBounds> AtEnd;
   PathBounds Result;
   Result.MinUpCalls = Result.MinCalls = ~0u;
-  uint64_t Times = BFI.getBlockFreq(Blocks.front()).getFrequency();
   for (const BasicBlock *BB : Blocks) {
     bool First = BB == Blocks.front();
     PathBounds W;
@@ -248,7 +316,10 @@ PathBounds Estimate::of(const Loop *L) const {
     W.MaxUpCalls += Own.MaxUpCalls;
     W.MaxPublish += Own.MaxPublish;
     // A block is unlikely if less than half of the iterations execute it.
-    if (BFI.getBlockFreq(BB).getFrequency() >= Times / 2) {
+    double Times = timesPerIteration(BB, L, Blocks.front());
+    bool Likely = Times >= 0.5;
+    W.UsualCost += unsigned(Own.MaxCost * (Likely && Times < 1 ? 1 : Times));
+    if (Likely) {
       W.UsualUpCalls += Own.MaxUpCalls;
       W.UsualPublish += Own.MaxPublish;
     }
@@ -361,8 +432,8 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
 
 void explainProfit(const Region &R, const Selection &Sel,
                    const UpCallList &UpCalls, LoopInfo &LI,
-                   BlockFrequencyInfo &BFI) {
-  Estimate E(Sel, LI, BFI, *R.Body);
+                   BlockFrequencyInfo &BFI, ScalarEvolution &SE) {
+  Estimate E(Sel, LI, BFI, SE, *R.Body);
   PathBounds W = E.of(nullptr);
   remark<OptimizationRemarkAnalysis>(R, R.Loc, "Region", [&](auto &Rem) {
     Rem << "entering and leaving costs about " << ore::NV("Entry", EntryCost)

@@ -13,6 +13,7 @@
 
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 
 namespace cosy {
 
@@ -22,7 +23,7 @@ namespace cosy {
 /// loops.
 void explainProfit(const Region &R, const Selection &Sel,
                    const UpCallList &UpCalls, llvm::LoopInfo &LI,
-                   llvm::BlockFrequencyInfo &BFI);
+                   llvm::BlockFrequencyInfo &BFI, llvm::ScalarEvolution &SE);
 
 /// Estimates what the compound \p Sel of \p R, a part of a COSY_ASYNC function,
 /// costs for each request beyond native code. If that is more than it saves,

@@ -31,12 +31,16 @@ constexpr unsigned LoopCost = COSY_COST_LOOP;     ///< a jump back
 /// cleared, and the descriptor is not looked up.
 constexpr unsigned NameCallSaves = COSY_NAME_CALL_SAVES;
 constexpr unsigned FileCallSaves = COSY_FILE_CALL_SAVES;
+/// The saving of a read or write of a pipe or connection.
+constexpr unsigned StreamCallSaves = COSY_STREAM_CALL_SAVES;
 /// The saving of an lseek with COSY_HINT_JOIN.
 constexpr unsigned JoinedSeekSaves = COSY_JOINED_SEEK_SAVES;
 
 /// The saving of an openat whose flags are COSY_PRELOAD_WALKS(), as an entry of
 /// its own.
 constexpr unsigned WalkSaves = COSY_PRELOAD_WALK_SAVES;
+/// The same in a compound.
+constexpr unsigned WalkedOpenSaves = COSY_WALKED_OPEN_SAVES;
 
 /// \returns what a call of the system call \p Name usually saves in a compound,
 /// if its fast path can be used.
