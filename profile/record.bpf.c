@@ -33,7 +33,12 @@ struct mm_struct {
 	unsigned long start_code, end_code, arg_start, arg_end;
 };
 
+struct thread_info {
+	__u32 status;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	int pid, tgid;
 	struct mm_struct *mm;
 };
@@ -43,6 +48,7 @@ struct linux_binprm;
 
 #define bool			_Bool
 #define USER64_CS		0x33
+#define TS_COMPAT		2
 #define NR_MMAP			9
 #define PROT_EXEC		4
 
@@ -455,6 +461,13 @@ static void begin_window(struct thread *thread, struct profile_program *program,
 	__sync_fetch_and_add(&program->record_ns, now - began);
 }
 
+/* Return true if the call has the number of a call of 32-bit code, which 64-bit code makes by INT 0x80. */
+static bool is_compat(const struct pt_regs *regs)
+{
+	return regs->cs != USER64_CS ||
+	       bpf_get_current_task_btf()->thread_info.status & TS_COMPAT;
+}
+
 static bool never_returns(__u32 nr)
 {
 	return nr == __NR_exit || nr == __NR_exit_group;
@@ -474,7 +487,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long id)
 	scratch = find_scratch();
 	if (!program || !scratch)
 		return 0;
-	if (regs->cs != USER64_CS) {
+	if (is_compat(regs)) {
 		count_lost(PROFILE_LOST_COMPAT);
 		thread->in_call = 0;
 		thread->from = 0;

@@ -124,6 +124,10 @@ profile = load("executes.json")
 same("executes", [(e["runs"], counts(e)["getgid"]) for e in (of(profile, "known"), of(profile, "dash"))],
      [(2, 14), (1, 0)])
 
+profile = load("compat.json")
+same("warnings", profile["warnings"], ["100 calls of 32-bit code were not recorded"])
+same("writev", counts(of(profile, "compat"))["writev"], 0)
+
 # The lines are in a file that .gnu_debuglink names, or in a package.
 for name in ("linked", "split"):
     check_files(of(load(f"{name}.json"), name))

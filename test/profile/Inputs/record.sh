@@ -17,6 +17,10 @@ echo "command: $?"
 $cosy profile du -s /etc >du.out 2>du.err
 echo "du: $?"
 
+# 64-bit code makes calls of 32-bit code.
+$cosy profile --json compat.json ./compat >compat.out 2>compat.err
+echo "compat: $?"
+
 # The report may be read on a terminal, which names must not control.
 name=$(printf '/tmp/x\033[31my')
 cp ./static "$name"
