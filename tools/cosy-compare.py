@@ -474,7 +474,7 @@ def need_module():
     except OSError as error:
         missing = error.errno in (errno.ENOENT, errno.ENXIO)
         fail(f"cannot open {DEVICE}",
-             "module not loaded (try: sudo modprobe cosy)" if missing else error.strerror,
+             "module not loaded (try: sudo modprobe cosy; see cosy(4))" if missing else error.strerror,
              "in a checkout, ./cosy compare --vm measures in a VM")
 
 

@@ -174,7 +174,7 @@ static void explain(int error)
 	else
 		fprintf(stderr, "cosy: cannot open %s: %s: all calls are native\n", COSY_DEVICE,
 			error == ENOENT || error == ENXIO ?
-				"module not loaded (try: sudo modprobe cosy)" : strerror(error));
+				"module not loaded (try: sudo modprobe cosy; see cosy(4))" : strerror(error));
 }
 
 /*

@@ -35,8 +35,8 @@ void watch_wrong(const struct watch *watch, const char *option, const char *why)
 void watch_require_module(const struct watch *watch)
 {
 	if (access("/sys/module/cosy", F_OK)) {
-		fprintf(stderr, "%s: cannot open /dev/cosy: module not loaded (try: sudo modprobe cosy)\n",
-			watch->command);
+		fprintf(stderr, "%s: cannot open /dev/cosy: module not loaded"
+			" (try: sudo modprobe cosy; see cosy(4))\n", watch->command);
 		exit(1);
 	}
 }

@@ -304,7 +304,7 @@ static void explain_failure(int error, const struct cosy_info *info)
 	case ENOENT:
 	case ENXIO:
 		cosy_message("cannot open " COSY_DEVICE ": module not loaded"
-			     " (try: sudo modprobe cosy)", NULL);
+			     " (try: sudo modprobe cosy; see cosy(4))", NULL);
 		break;
 	case EACCES:
 	case EPERM:
