@@ -174,6 +174,11 @@ print(sum(os.stat(os.path.join(d, f)).st_size for d, _, fs in os.walk("tree") fo
 	program gdu gdu -n tree
 	program rclone rclone size tree
 	program restic -p "rm -rf new && restic -q init -r new" restic -q backup -r new tree
+	program fdupes fdupes -rq tree
+	program jdupes jdupes -rq tree
+	program rdfind rdfind -dryrun true -makeresultsfile false tree
+	program duff duff -r tree
+	program hashdeep hashdeep -j0 -r tree
 	program ruby ruby -e 1
 	program dpkg dpkg -V coreutils
 	program updatedb updatedb -l 0 -o new.db -U "$PWD/tree"
