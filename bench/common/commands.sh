@@ -179,6 +179,10 @@ print(sum(os.stat(os.path.join(d, f)).st_size for d, _, fs in os.walk("tree") fo
 	program rdfind rdfind -dryrun true -makeresultsfile false tree
 	program duff duff -r tree
 	program hashdeep hashdeep -j0 -r tree
+	program file file -- tree/*/*
+	program symlinks symlinks -rv tree
+	program detox detox -nr tree
+	program rename -p "rm -rf new && cp -r tree new" sh -c "rename s/txt/data/ new/*/*"
 	program ruby ruby -e 1
 	program dpkg dpkg -V coreutils
 	program updatedb updatedb -l 0 -o new.db -U "$PWD/tree"
