@@ -277,6 +277,23 @@ static long ring_takes_a_buffer(void)
 	return completes(1);
 }
 
+/* The memory was not used before. If it cannot be made present, the process has to make the call. */
+static long ring_reads(void)
+{
+	int fd = open(SCRATCH "/cached", O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
+	void *unused = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long ret = 1;
+
+	if (unused != MAP_FAILED && write(fd, buffer, 4096) == 4096) {
+		ring_call(&ring, 1, SYS_pread64, (unsigned int)fd, P(unused), 8192, 0);
+		ret = completes(4096);
+	}
+	munmap(unused, 8192);
+	close(fd);
+	unlink(SCRATCH "/cached");
+	return ret;
+}
+
 static void try_loops(void)
 {
 	static const struct operation ops[] = {
@@ -287,6 +304,7 @@ static void try_loops(void)
 		OPERATION("an entry that reads", loop_begins, entry_reads, loop_ends, 0),
 		OPERATION("make a ring", NULL, make_ring, NULL, 0),
 		OPERATION("calls of a ring", ring_begins, ring_calls, ring_ends, 0),
+		OPERATION("a read of a ring", ring_begins, ring_reads, ring_ends, 0),
 		OPERATION("a receive of a ring", ring_begins, ring_waits, ring_ends, 0),
 		OPERATION("receives of a ring", ring_begins, ring_waits_for_many, ring_ends, 0),
 		OPERATION("a send of a ring", ring_begins, ring_sends, ring_ends, 0),
