@@ -919,7 +919,7 @@ bool cosy_ring_give(struct cosy_loop *loop, bool waits)
 /* Return true if another thread has taken the ring from this one. */
 static COSY_ALWAYS_INLINE bool has_lost_ring(const struct cosy_loop *loop)
 {
-	return __atomic_load_n(&loop->ring.submit->thread, __ATOMIC_RELAXED) != cosy_submit_self();
+	return !cosy_submit_is_of(loop->ring.submit, cosy_submit_self());
 }
 
 /*
@@ -1035,32 +1035,20 @@ static COSY_ALWAYS_INLINE void made_here(struct cosy_loop *loop)
 	loop->ring.here++;
 }
 
-/* enum made - what a call that was made here has done */
-enum made {
-	MADE_NOTHING,	/* it has to wait, and stays in the ring */
-	MADE_PART,	/* it has sent a part of its data */
-	MADE_ALL,
-};
-
 /* Make the call of an entry in this thread. */
-static COSY_ALWAYS_INLINE enum made make_here(struct cosy_loop *loop,
-						   const struct cosy_submit_entry *entry,
-						   int64_t *result)
+static COSY_ALWAYS_INLINE enum cosy_ring_sent make_here(struct cosy_loop *loop,
+							const struct cosy_submit_entry *entry,
+							int64_t *result)
 {
 	const bool sends = entry->nr == SYS_sendto;
-	enum made made = MADE_ALL;
+	enum cosy_ring_sent sent = COSY_RING_SENT_ALL;
 
 	*result = call_of(entry, sends ? MSG_DONTWAIT : 0);
-	/* An error may be equal to a size. */
-	if (sends && COSY_UNLIKELY((uint64_t)*result != entry->args[2] || *result < 0)) {
-		/* The module gives it back if it is no socket. */
-		if (*result == -EAGAIN || *result == -ENOTSOCK)
-			return MADE_NOTHING;
-		if (*result >= 0)
-			made = MADE_PART;
-	}
-	made_here(loop);
-	return made;
+	if (sends)
+		sent = cosy_ring_sent(*result, entry->args[2]);
+	if (sent != COSY_RING_SENT_NOTHING)
+		made_here(loop);
+	return sent;
 }
 
 /* A send that was made here has sent a part of its data: the rest waits. */
@@ -1231,14 +1219,14 @@ static COSY_ALWAYS_INLINE bool has_colour(const struct cosy_submit_entry *entry)
 static COSY_ALWAYS_INLINE bool make_only_here(struct cosy_loop *loop, struct cosy_async **op, int *err)
 {
 	const struct cosy_submit_entry *entry = entry_for_here(loop);
-	enum made made = MADE_NOTHING;
+	enum cosy_ring_sent made = COSY_RING_SENT_NOTHING;
 	int64_t result;
 
 	if (entry && !has_colour(entry))
 		made = make_here(loop, entry, &result);
-	if (made == MADE_PART)
+	if (made == COSY_RING_SENT_PART)
 		*err = go_on_with_rest(loop, entry, result);
-	if (made != MADE_ALL)
+	if (made != COSY_RING_SENT_ALL)
 		return false;
 	*op = op_of(entry->op);
 	if (*op) {
@@ -1366,7 +1354,7 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		note_batch(loop);
 		/* Another thread that takes the ring wakes this one. */
 		if (COSY_UNLIKELY(loop->ring.page->ngiven) ||
-		    COSY_UNLIKELY(__atomic_load_n(&s->thread, __ATOMIC_RELAXED) != self))
+		    COSY_UNLIKELY(!cosy_submit_is_of(s, self)))
 			return go_on_after(loop, ret);
 		seen = (uint32_t)ret;
 		if (min || !left_early(loop, ret))

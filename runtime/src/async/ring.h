@@ -9,6 +9,7 @@
 #ifndef COSY_LOOP_RING_H
 #define COSY_LOOP_RING_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -245,6 +246,24 @@ enum cosy_ring_made {
  * delivered, or the operation has a callback. The caller has begun to use the ring by cosy_submit_begin().
  */
 enum cosy_ring_made cosy_ring_make_only(struct cosy_loop *loop);
+
+/** enum cosy_ring_sent - what a send has done that was made by a plain system call, without waiting */
+enum cosy_ring_sent {
+	COSY_RING_SENT_NOTHING,	/* it has to wait, or the module gives it back, because it is for no socket */
+	COSY_RING_SENT_PART,
+	COSY_RING_SENT_ALL,	/* or it has failed */
+};
+
+/** cosy_ring_sent() - @result: of the call; @size: bytes to send */
+static inline enum cosy_ring_sent cosy_ring_sent(int64_t result, uint64_t size)
+{
+	/* An error may be equal to a size. */
+	if (COSY_LIKELY((uint64_t)result == size) && COSY_LIKELY(result >= 0))
+		return COSY_RING_SENT_ALL;
+	if (result >= 0)
+		return COSY_RING_SENT_PART;
+	return result == -EAGAIN || result == -ENOTSOCK ? COSY_RING_SENT_NOTHING : COSY_RING_SENT_ALL;
+}
 
 /**
  * cosy_ring_is_first() - return true if a call may be made now, before it is submitted

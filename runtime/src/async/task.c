@@ -108,7 +108,8 @@ static COSY_ALWAYS_INLINE bool begin_call(const struct cosy_task *task, struct c
 }
 
 /* The same for a call, if the ring takes it. */
-static COSY_ALWAYS_INLINE bool begin_in_ring(struct cosy_task *task, enum cosy_how how, long nr, const uint64_t args[6])
+static COSY_ALWAYS_INLINE bool begin_in_ring(struct cosy_task *task, enum cosy_how how, long nr,
+					     const uint64_t args[6])
 {
 	struct cosy_loop *loop = task->loop;
 
@@ -157,8 +158,7 @@ static COSY_ALWAYS_INLINE enum task_calling call_in_ring(struct cosy_task *task,
 	uint64_t ret;
 
 	if (first && how == COSY_HOW_DIRECT)
-		return has_called(task, cosy_sys6(nr, (long)args[0], (long)args[1], (long)args[2],
-						  (long)args[3], (long)args[4], (long)args[5]));
+		return has_called(task, cosy_sys_args(nr, args));
 	cosy_ring_submit_reserved(loop, &task->call, nr, args);
 	if (!first || !cosy_ring_makes_at_once(&task->call, how))
 		return TASK_CALLS_IN_RING;
@@ -189,29 +189,28 @@ static COSY_NOINLINE void call_any(struct cosy_task *task, long nr, uint64_t a0,
 }
 
 /*
- * Send, as call_in_ring(). The call is submitted if nothing or only a part was sent: then it has to wait. The
- * module gives it back if it is for no socket.
+ * Send, as call_in_ring(). The call is submitted if nothing or only a part was sent.
  */
 static COSY_ALWAYS_INLINE enum task_calling send_in_ring(struct cosy_task *task, uint64_t fd,
 							 uint64_t buffer, uint64_t size, uint64_t flags)
 {
 	struct cosy_ring *ring = &task->loop->ring;
-	int64_t sent = -EAGAIN;
+	enum cosy_ring_sent sent = COSY_RING_SENT_NOTHING;
+	int64_t result;
 
 	/* A send that waits in the module comes first. */
 	if (cosy_ring_is_first(ring) && COSY_LIKELY(!ring->page->sending)) {
-		sent = cosy_sys6(SYS_sendto, (long)fd, (long)buffer, (long)size,
-				 (long)(flags | MSG_DONTWAIT), 0, 0);
-		/* An error may be equal to a size. */
-		if (COSY_LIKELY(sent < 0 ? sent != -EAGAIN && sent != -ENOTSOCK :
-					   (uint64_t)sent == size))
-			return has_called(task, sent);
+		result = cosy_sys6(SYS_sendto, (long)fd, (long)buffer, (long)size,
+				   (long)(flags | MSG_DONTWAIT), 0, 0);
+		sent = cosy_ring_sent(result, size);
+		if (COSY_LIKELY(sent == COSY_RING_SENT_ALL))
+			return has_called(task, result);
 	}
 	cosy_ring_submit_reserved_usual(task->loop, ring->submit, &task->call, false, fd, buffer, size,
 					flags);
-	if (COSY_LIKELY(sent < 0))
+	if (COSY_LIKELY(sent == COSY_RING_SENT_NOTHING))
 		return TASK_CALLS_IN_RING;
-	task->value = sent;
+	task->value = result;
 	return TASK_HAS_SENT_PART;
 }
 
