@@ -189,17 +189,18 @@ static COSY_NOINLINE void call_any(struct cosy_task *task, long nr, uint64_t a0,
 }
 
 /*
- * Send, as call_in_ring(). The call is submitted if nothing or only a part was sent.
+ * Send, as call_in_ring(), if the call is the first entry. It is submitted if nothing or only a part was sent.
+ * Not inline: cosy_task_call() would save more registers.
  */
-static COSY_ALWAYS_INLINE enum task_calling send_in_ring(struct cosy_task *task, uint64_t fd,
-							 uint64_t buffer, uint64_t size, uint64_t flags)
+static COSY_NOINLINE enum task_calling send_first(struct cosy_task *task, uint64_t fd, uint64_t buffer,
+						  uint64_t size, uint64_t flags)
 {
 	struct cosy_ring *ring = &task->loop->ring;
 	enum cosy_ring_sent sent = COSY_RING_SENT_NOTHING;
 	int64_t result;
 
 	/* A send that waits in the module comes first. */
-	if (cosy_ring_is_first(ring) && COSY_LIKELY(!ring->page->sending)) {
+	if (COSY_LIKELY(!ring->page->sending)) {
 		result = cosy_sys6(SYS_sendto, (long)fd, (long)buffer, (long)size,
 				   (long)(flags | MSG_DONTWAIT), 0, 0);
 		sent = cosy_ring_sent(result, size);
@@ -216,7 +217,7 @@ static COSY_ALWAYS_INLINE enum task_calling send_in_ring(struct cosy_task *task,
 
 /*
  * cosy_task_call() for a recvfrom() or sendto() without an address. Return false if the call has to be
- * submitted otherwise; nothing is called, so that few registers are saved.
+ * submitted otherwise; the usual paths call nothing, so that few registers are saved.
  */
 static COSY_ALWAYS_INLINE bool call_usual(struct cosy_task *task, bool receives, uint64_t fd,
 					  uint64_t buffer, uint64_t size, uint64_t flags)
@@ -228,12 +229,12 @@ static COSY_ALWAYS_INLINE bool call_usual(struct cosy_task *task, bool receives,
 	    COSY_UNLIKELY(receives && !size) || COSY_UNLIKELY(!cosy_submit_is_known(s, (uint32_t)fd)) ||
 	    !begin_call(task, s))
 		return false;
-	if (!receives) {
-		task->calling = send_in_ring(task, fd, buffer, size, flags);
+	if (!receives && cosy_ring_is_first(&task->loop->ring)) {
+		task->calling = send_first(task, fd, buffer, size, flags);
 		return true;
 	}
 	/* The loop is read again: to keep it in a register takes more instructions. */
-	cosy_ring_submit_reserved_usual(task->loop, s, &task->call, true, fd, buffer, size, flags);
+	cosy_ring_submit_reserved_usual(task->loop, s, &task->call, receives, fd, buffer, size, flags);
 	task->calling = TASK_CALLS_IN_RING;
 	return true;
 }
@@ -460,15 +461,13 @@ static COSY_NOINLINE bool suspend(struct cosy_task *task, int *error)
 static COSY_ALWAYS_INLINE bool run_task(struct cosy_task *task, int *error)
 {
 	do {
-		do
-			resume(task);
-		while (task->calling == TASK_HAS_CALLED);
+		resume(task);
 		if (COSY_LIKELY(task->calling == TASK_CALLS_IN_RING)) {
 			cosy_loop_publish(task->loop, &task->call);
 			task->error = *error;
 			return true;
 		}
-	} while (suspend(task, error));
+	} while (task->calling == TASK_HAS_CALLED || suspend(task, error));
 	return false;
 }
 
