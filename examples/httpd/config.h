@@ -28,6 +28,7 @@
  * @idle_timeout:    without a request
  * @send_timeout:    during which a client takes nothing
  * @drain_timeout:   for requests that are being answered when a worker is to end
+ * @start_timeout:   for workers that are started until they serve
  * @chroot:	     workers see nothing but @root
  */
 struct config {
@@ -35,7 +36,7 @@ struct config {
 	const char *listen[CONFIG_LISTEN_MAX];
 	unsigned int listens;
 	unsigned int workers, connections, header_size, requests, rate;
-	unsigned int header_timeout, idle_timeout, send_timeout, drain_timeout;
+	unsigned int header_timeout, idle_timeout, send_timeout, drain_timeout, start_timeout;
 	bool chroot;
 };
 

@@ -26,6 +26,7 @@ struct config config = {
 	.idle_timeout = 30,
 	.send_timeout = 60,
 	.drain_timeout = 30,
+	.start_timeout = 60,
 };
 
 /* Options whose argument is a number. */
@@ -42,6 +43,7 @@ static const struct number {
 	{ "idle-timeout", &config.idle_timeout, 1, 86400 },
 	{ "send-timeout", &config.send_timeout, 1, 86400 },
 	{ "drain-timeout", &config.drain_timeout, 1, 86400 },
+	{ "start-timeout", &config.start_timeout, 1, 86400 },
 };
 
 static void print_help(void)
@@ -66,6 +68,7 @@ static void print_help(void)
 	      "      --idle-timeout=S      seconds between requests (30)\n"
 	      "      --send-timeout=S      seconds during which a client takes nothing (60)\n"
 	      "      --drain-timeout=S     seconds for requests that run when a worker ends (30)\n"
+	      "      --start-timeout=S     seconds until new workers serve (60); then the old ones go on\n"
 	      "      --help                print this and exit\n"
 	      "      --version             print the version and exit\n"
 	      "\n"

@@ -9,6 +9,7 @@
 #include <error.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,12 +29,14 @@
  * struct child - a worker
  * @generation: those of the last generation are to run; others drain
  * @started:    when it was started
+ * @serves:     it has said that it serves
  */
 struct child {
 	struct child *next;
 	pid_t pid;
 	unsigned int generation;
 	time_t started;
+	bool serves;
 };
 
 static struct child *children;
@@ -62,6 +65,7 @@ static bool start_child(const int ready[2])
 		return false;
 	}
 	child->generation = generation;
+	child->serves = false;
 	child->started = time(NULL);
 	child->next = children;
 	children = child;
@@ -75,12 +79,39 @@ static void signal_generations(unsigned int last, int signal)
 			kill(child->pid, signal);
 }
 
-/* Start @count workers. Return true if all of them serve. */
+static time_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/* Wait until a worker says that it serves. Return false if all others have ended, or the time is over. */
+static bool one_serves(int ready, time_t end)
+{
+	struct pollfd pollfd = { .fd = ready, .events = POLLIN };
+	const time_t left = end - seconds();
+	pid_t pid;
+
+	if (poll(&pollfd, 1, left > 0 ? (int)left * 1000 : 0) <= 0 ||
+	    read(ready, &pid, sizeof(pid)) != sizeof(pid))
+		return false;
+	for (struct child *child = children; child; child = child->next)
+		if (child->pid == pid)
+			child->serves = true;
+	return true;
+}
+
+/*
+ * Start @count workers. Return true if all of them serve. Those that do not within the time are killed: they read
+ * no signal yet, and this process must be able to wait for its workers.
+ */
 static bool start_children(unsigned int count)
 {
+	const time_t end = seconds() + config.start_timeout;
 	unsigned int serving = 0;
 	int ready[2];
-	char byte;
 
 	if (pipe2(ready, O_CLOEXEC))
 		return false;
@@ -89,21 +120,26 @@ static bool start_children(unsigned int count)
 			error(0, errno, "cannot start a worker");
 	close(ready[1]);
 	/* The end comes when all have written, or ended. */
-	while (serving < count && read(ready[0], &byte, 1) == 1)
+	while (serving < count && one_serves(ready[0], end))
 		serving++;
 	close(ready[0]);
+	for (const struct child *child = children; child; child = child->next)
+		if (!child->serves)
+			kill(child->pid, SIGKILL);
 	return serving == count;
 }
 
 /* Replace a descriptor. Return false, after a message, if the new one is not valid. */
 static bool replace(int *fd, const char *name, int flags)
 {
-	int new = open(name, flags | O_CLOEXEC, 0640);
+	/* Do not wait for the reader of a FIFO. Later, writes wait for it. */
+	int new = open(name, flags | O_CLOEXEC | O_NONBLOCK, 0640);
 
 	if (new < 0) {
 		error(0, errno, "cannot open %s", name);
 		return false;
 	}
+	fcntl(new, F_SETFL, flags & O_APPEND);
 	if (*fd >= 0)
 		close(*fd);
 	*fd = new;

@@ -198,14 +198,14 @@ static void start(const struct worker_files *files)
 
 void worker_run(const struct worker_files *files)
 {
-	const pid_t parent = getppid();
+	const pid_t parent = getppid(), self = getpid();
 
 	start(files);
 	/* If the parent has ended before the call, no signal comes. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		exit(1);
-	if (write(files->ready, "", 1) != 1)
+	if (write(files->ready, &self, sizeof(self)) != sizeof(self))
 		exit(1);
 	close(files->ready);
 	cosy_loop_run(worker.loop);

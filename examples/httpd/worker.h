@@ -31,7 +31,7 @@ extern struct worker worker;
  * @count:     their number
  * @root:      directory of the files
  * @log:       the access log, or -1
- * @ready:     a pipe; a byte says that the worker serves
+ * @ready:     a pipe; its process number says that the worker serves
  */
 struct worker_files {
 	const int *listeners;

@@ -10,10 +10,11 @@ import re
 import resource
 import signal
 import socket
+import subprocess
 import sys
 import threading
 
-from server import Client, Server, check, until
+from server import LIMIT, Client, Server, check, until
 
 LARGE = bytes(range(251)) * 20000
 
@@ -206,6 +207,49 @@ def check_end_without_connections(server):
     server.stop()
 
 
+# A worker calls prctl() before it serves. While the file exists, the call does not return.
+STUCK = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
+{
+	while (!access(getenv("STUCK"), F_OK))
+		usleep(10000);
+	return ((int (*)(int, ...))dlsym(RTLD_NEXT, "prctl"))(option, a, b, c, d);
+}
+"""
+
+
+def check_stuck(server):
+    """Workers that do not come up are ended, and the old one goes on. So does one that cannot be replaced."""
+    library, stuck = (os.path.join(server.directory, name) for name in ("stuck.so", "stuck"))
+    subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", library], input=STUCK, text=True, check=True)
+    server.start("--start-timeout=1", setup=lambda: os.environ.update(LD_PRELOAD=library, STUCK=stuck))
+    old = server.workers()
+    with open(stuck, "w"):
+        pass
+    server.process.send_signal(signal.SIGHUP)
+    until(lambda: "the new workers do not serve" in server.messages(), "it does not wait without limit")
+    until(lambda: server.workers() == old, "the worker that is stuck is ended")
+    check(server.get("/small").body == b"small", "the old one goes on")
+    os.kill(old[0], signal.SIGKILL)
+    until(lambda: server.messages().count("was ended by signal 9") > 1, "a successor that is stuck is ended, too")
+    os.remove(stuck)
+    check(server.get("/small").body == b"small", "the next successor serves")
+    server.stop()
+    # A FIFO that is not read is no log, and the server does not wait for its reader.
+    os.remove(server.log)
+    os.mkfifo(server.log)
+    user = ["--user", "nobody"] if os.geteuid() == 0 else []
+    command = [server.program, "--listen=127.0.0.1:0", f"--access-log={server.log}", *user, server.root]
+    failed = subprocess.run(command, capture_output=True, timeout=LIMIT, text=True)
+    check(failed.returncode == 1 and "cannot open" in failed.stderr, f"a log that is not read: {failed.stderr}")
+    os.remove(server.log)
+
+
 def refused(address):
     """Whether the worker has seen the signal shows only in that it accepts nothing more."""
     client = socket.create_connection(address)
@@ -262,6 +306,7 @@ def main():
     check_upgrade(server, times)
     check_end(server)
     check_end_without_connections(server)
+    check_stuck(server)
     server.remove()
     memory.check_leaks(3 * times)
     print("restart: as it should be")
