@@ -49,10 +49,12 @@ static inline uint32_t share_count_made(const struct share_kind *kind)
  * struct share_file - a file of a table here
  * @fd:	   its ordinary descriptor
  * @users: number of calls that use it, and 1 while it is in the table
+ * @next:  of those without users that are still to be closed
  */
 struct share_file {
 	int fd;
 	uint32_t users;
+	struct share_file *next;
 };
 
 /**

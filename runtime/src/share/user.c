@@ -43,12 +43,49 @@ static void after_fork(void)
 	pthread_mutex_unlock(&all_lock);
 }
 
+/* Files without users that a filter of their last user's thread has not let it close. */
+static struct share_file *left;
+
+/*
+ * Return true if a filter of this thread has let a close() fail with @err, which has closed nothing. It does the same
+ * with @no_file, for which the kernel itself returns EBADF.
+ */
+static bool is_refused(int no_file, long err)
+{
+	return err < 0 && err != -EBADF && cosy_sys(SYS_close, no_file, 0, 0) == err;
+}
+
+/* Close a file without users, or leave it to the next thread that closes one. */
+static void close_file(struct share_file *file)
+{
+	if (!is_refused(-1, cosy_sys(SYS_close, file->fd, 0, 0))) {
+		free(file);
+		return;
+	}
+	file->next = __atomic_load_n(&left, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&left, &file->next, file, false, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
+		;
+}
+
+static void close_left(void)
+{
+	struct share_file *next, *file;
+
+	if (!__atomic_load_n(&left, __ATOMIC_RELAXED))
+		return;
+	for (file = __atomic_exchange_n(&left, NULL, __ATOMIC_ACQUIRE); file; file = next) {
+		next = file->next;
+		close_file(file);
+	}
+}
+
 static void put_file(struct share_file *file)
 {
 	if (__atomic_sub_fetch(&file->users, 1, __ATOMIC_ACQ_REL))
 		return;
-	cosy_sys(SYS_close, file->fd, 0, 0);
-	free(file);
+	close_left();
+	close_file(file);
 }
 
 /* Put all files of a table. @forked: no call of the child uses them, whatever their counts say. */
@@ -385,20 +422,38 @@ static long make_new(struct cosy_share *share, const struct share_kind *kind, lo
 }
 
 /*
- * Return true if a filter has let a close() fail with @err, which has closed nothing. It does the same with the number
- * of the descriptor in the share, for which the kernel itself returns EBADF.
+ * Give the table's reference up, and close the file if it is the last one. Return 0 or -errno; @refused: a filter has
+ * let it fail, and the table still has the reference. Until the call, only the table gives references out.
  */
-static bool is_refused(int fd, long err)
+static long close_reference(struct share_file *file, int fd, bool *refused)
 {
-	return err < 0 && err != -EBADF && cosy_sys(SYS_close, fd, 0, 0) == err;
+	long ret;
+
+	/* Another thread uses the file, and will close it. This one's filter decides, nevertheless. */
+	if (__atomic_load_n(&file->users, __ATOMIC_ACQUIRE) > 1) {
+		ret = cosy_sys(SYS_close, fd, 0, 0);
+		*refused = ret != -EBADF;
+		if (*refused)
+			return ret;
+	}
+	if (__atomic_sub_fetch(&file->users, 1, __ATOMIC_ACQ_REL))
+		return 0;
+	ret = cosy_sys(SYS_close, file->fd, 0, 0);
+	*refused = is_refused(fd, ret);
+	if (*refused)
+		file->users = 1;
+	else
+		free(file);
+	return ret;
 }
 
-/* Close a descriptor. It stays open if a filter lets that fail, unless another thread still uses it. */
+/* Close a descriptor. It stays open if a filter lets that fail. */
 static long close_descriptor(struct cosy_share *share, int fd)
 {
 	const int number = share_number(share, fd);
 	struct share_file *file;
-	long ret = 0;
+	bool refused = false;
+	long ret;
 
 	pthread_mutex_lock(&share->lock);
 	file = find(share, fd);
@@ -408,16 +463,9 @@ static long close_descriptor(struct cosy_share *share, int fd)
 	pthread_mutex_unlock(&share->lock);
 	if (!file)
 		return -EBADF;
-	if (!__atomic_sub_fetch(&file->users, 1, __ATOMIC_ACQ_REL)) {
-		ret = cosy_sys(SYS_close, file->fd, 0, 0);
-		if (is_refused(fd, ret)) {
-			file->users = 1;
-			fill(share, number, file);
-			return ret;
-		}
-		free(file);
-	}
-	fill(share, number, NULL);
+	close_left();
+	ret = close_reference(file, fd, &refused);
+	fill(share, number, refused ? file : NULL);
 	return ret;
 }
 
