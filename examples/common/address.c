@@ -35,7 +35,8 @@ static void parse_path(struct address *address, const char *path)
 	address->size = sizeof(*un);
 }
 
-static void parse_host(struct address *address, const char *text)
+/* Return the addresses of PORT or HOST:PORT, to be freed by freeaddrinfo(). */
+static struct addrinfo *resolve(const char *text)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	char *host = strdup(text), *colon, *name = host;
@@ -57,19 +58,63 @@ static void parse_host(struct address *address, const char *text)
 	if (err)
 		error(1, 0, "%s: %s; write PORT, HOST:PORT, or a PATH with a slash",
 		      text, gai_strerror(err));
-	memcpy(&address->socket, found->ai_addr, found->ai_addrlen);
-	address->size = found->ai_addrlen;
-	freeaddrinfo(found);
 	free(host);
+	return found;
+}
+
+static void use_address(struct address *address, const struct addrinfo *info)
+{
+	memcpy(&address->socket, info->ai_addr, info->ai_addrlen);
+	address->size = info->ai_addrlen;
 }
 
 void address_parse(struct address *address, const char *text)
 {
+	struct addrinfo *found;
+
 	*address = (struct address){ .text = text };
-	if (is_path(text))
+	if (is_path(text)) {
 		parse_path(address, text);
-	else
-		parse_host(address, text);
+		return;
+	}
+	found = resolve(text);
+	use_address(address, found);
+	freeaddrinfo(found);
+}
+
+/* Return the descriptor of a connection, or -1 with errno. */
+static int connect_to(const struct address *address)
+{
+	const int fd = socket(address->socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int err;
+
+	if (fd < 0 || !connect(fd, (const struct sockaddr *)&address->socket, address->size))
+		return fd;
+	err = errno;
+	close(fd);
+	errno = err;
+	return -1;
+}
+
+int address_connect(const char *text)
+{
+	struct addrinfo *found = NULL;
+	struct address address;
+	int fd;
+
+	address_parse(&address, text);
+	if (!is_path(text))
+		found = resolve(text);
+	fd = connect_to(&address);
+	for (struct addrinfo *next = found ? found->ai_next : NULL; fd < 0 && next; next = next->ai_next) {
+		use_address(&address, next);
+		fd = connect_to(&address);
+	}
+	if (fd < 0)
+		error(1, errno, "cannot connect to %s", text);
+	if (found)
+		freeaddrinfo(found);
+	return fd;
 }
 
 static void print_address(const struct address *address, int listener)

@@ -31,11 +31,19 @@ struct address {
 };
 
 /**
- * address_parse() - parse an address
+ * address_parse() - parse an address; of a name with several addresses, it is the first one
  * @address: out: the address
  * @text:    PORT, HOST:PORT or PATH; kept, not copied
  */
 void address_parse(struct address *address, const char *text);
+
+/**
+ * address_connect() - connect to an address
+ * @text: PORT, HOST:PORT or PATH; the addresses of a name are tried in turn
+ *
+ * Return: the descriptor, close-on-exec.
+ */
+int address_connect(const char *text);
 
 /**
  * address_listen() - listen at an address, and print "listening on ADDRESS"

@@ -85,7 +85,6 @@ static void write_file(int fd, const unsigned char *key, const char *name)
 int main(int argc, char **argv)
 {
 	unsigned char key[crypto_kx_SESSIONKEYBYTES];
-	struct address address;
 	int fd;
 
 	if (argc == 2 && !strcmp(argv[1], "--help")) {
@@ -101,10 +100,7 @@ int main(int argc, char **argv)
 	}
 	if (sodium_init() < 0)
 		error(1, 0, "libsodium cannot be used");
-	address_parse(&address, argv[2]);
-	fd = socket(address.socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address.socket, address.size))
-		error(1, errno, "cannot connect to %s", argv[2]);
+	fd = address_connect(argv[2]);
 	send_hello(fd, argv[1], argv[3], key);
 	write_file(fd, key, argv[3]);
 	output_finish(0, 1);

@@ -76,6 +76,38 @@ def check_files(sizes):
               f"{name[:20]}: {answer.stderr}")
 
 
+# Each name has two addresses, of which the server has only the second one.
+TWO_ADDRESSES = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <netdb.h>
+
+typedef int getaddrinfo_function(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+
+int getaddrinfo(const char *name, const char *port, const struct addrinfo *hints, struct addrinfo **found)
+{
+	getaddrinfo_function *real = (getaddrinfo_function *)dlsym(RTLD_NEXT, "getaddrinfo");
+	int err = real("::1", port, hints, found);
+
+	return err ? err : real("127.0.0.1", port, hints, &(*found)->ai_next);
+}
+"""
+
+
+def check_names():
+    library = path("two.so")
+    subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-o", library], input=TWO_ADDRESSES, text=True, check=True)
+    server = subprocess.Popen([SERVE, path("key"), "127.0.0.1:0", path("files")], stdout=subprocess.PIPE, text=True)
+    atexit.register(server.kill)
+    port = server.stdout.readline().rsplit(":", 1)[1].strip()
+    command = [GET, public, f"name:{port}", "1"]
+    answer = subprocess.run(command, capture_output=True, timeout=600, env={**os.environ, "LD_PRELOAD": library})
+    check(answer.returncode == 0 and len(answer.stdout) == 1, f"all addresses are tried: {answer.stderr}")
+    stop(server)
+    answer = subprocess.run(command, capture_output=True, timeout=600, env={**os.environ, "LD_PRELOAD": library})
+    check(answer.returncode == 1 and b"refused" in answer.stderr, f"the last error is told: {answer.stderr}")
+
+
 def check_keys():
     answer = get("1", key=make_key("other"))
     check(answer.returncode == 1 and b"another key" in answer.stderr, "a server with another key")
@@ -204,6 +236,7 @@ running = start("--threads=2")
 get("none")
 descriptors = clients_and_files(running)
 check_files([0, 1, CHUNK - 2, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK - 1, 2 * CHUNK + 5, 1000000])
+check_names()
 check_keys()
 check_changes()
 check_clients(running)
